@@ -1,0 +1,35 @@
+// Memory for the kernel: the host gives one block, the kernel lays its arrays out in it.
+//
+// The same constructor runs twice: with a null base it only measures. So nothing inside the kernel
+// allocates, which suits loops, threads and WebAssembly alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lanes.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+
+class Arena {
+ public:
+  explicit Arena(void* base = nullptr) : base_(static_cast<char*>(base)) {}
+
+  /// `count` elements of T, aligned to 64 bytes; null while measuring.
+  template <class T> T* take(int64_t count) {
+    used_ = (used_ + 63) / 64 * 64;
+    T* p = base_ ? reinterpret_cast<T*>(base_ + used_) : nullptr;
+    used_ += static_cast<size_t>(count) * sizeof(T);
+    return p;
+  }
+  bool measuring() const { return base_ == nullptr; }
+  size_t used() const { return used_; }
+
+ private:
+  char* base_;
+  size_t used_ = 0;
+};
+
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope

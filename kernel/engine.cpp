@@ -1,0 +1,144 @@
+// One build of the kernel. Compiled once per instruction set, with DYNASCOPE_ISA set to its name; the
+// only symbol that leaves this file is `dynascope_build_<name>`.
+#include "engine.hpp"
+
+#include <new>
+
+#include "inspect.hpp"
+#include "task.hpp"
+#include "train.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+namespace {
+
+template <class T> Trainer<T>& trainer(void* p) { return *static_cast<Trainer<T>*>(p); }
+template <class T> const Trainer<T>& trainer(const void* p) {
+  return *static_cast<const Trainer<T>*>(p);
+}
+
+template <class T> size_t trainer_bytes(const TrainerInput<T>& in) {
+  Arena arena;
+  arena.take<Trainer<T>>(1);
+  Trainer<T> measured(in, arena);
+  return arena.used();
+}
+
+template <class T> void* make_trainer(const TrainerInput<T>& in, void* memory) {
+  Arena arena(memory);
+  return new (arena.take<Trainer<T>>(1)) Trainer<T>(in, arena);
+}
+
+/// Weights and gradient in padded form, sequences, the model: what one call needs.
+template <class T> struct Work {
+  Model<T> model;
+  Sequences data;
+  T *theta, *grad;
+  uint32_t* index;
+  Work(const Shape& s, int64_t count, Arena& arena) : model(s, arena), data(s, count, arena) {
+    theta = arena.take<T>(model.layout.padded_size);
+    grad = arena.take<T>(model.layout.padded_size);
+    index = arena.take<uint32_t>(count);
+  }
+};
+
+template <class T> size_t work_bytes(const Shape& s, int64_t count) {
+  Arena gradient, inspection;
+  Work<T> work(s, count, gradient);
+  Inspector<T> inspector(s, inspection);
+  return gradient.used() > inspection.used() ? gradient.used() : inspection.used();
+}
+
+template <class T>
+T loss_and_gradient(T* grad, const T* packed, const Shape& s, const Examples& examples,
+                    const Ablation& ablation, void* memory) {
+  Arena arena(memory);
+  Work<T> w(s, examples.count, arena);
+  unpack(w.theta, packed, w.model.layout);
+  for (int64_t i = 0; i < examples.count; ++i) {
+    w.data.append(examples.tokens + i * s.length, examples.targets[i]);
+    w.index[i] = static_cast<uint32_t>(i);
+  }
+  w.model.prepare(w.theta, ablation);
+  w.model.clear(w.grad);
+  double loss = 0;
+  for (int64_t i = 0; i < examples.count; i += TILE_SEQUENCES) {
+    const int64_t left = examples.count - i < TILE_SEQUENCES ? examples.count - i : TILE_SEQUENCES;
+    w.model.template forward<true>(w.data, w.index + i, left, examples.count);
+    for (int m = 0; m < w.model.tile.vectors; ++m)
+      loss += static_cast<double>(sum<T>(w.model.tile.loss[m] * w.model.tile.share[m]));
+    w.model.backward(w.grad);
+  }
+  w.model.finish(w.grad);
+  pack(grad, w.grad, w.model.layout);
+  return static_cast<T>(loss);
+}
+
+template <class T>
+void inspect(const Activations<T>& out, const Activations<T>& patch, const T* packed, const Shape& s,
+             const Examples& examples, const Ablation& ablation, void* memory) {
+  Arena arena(memory);
+  Inspector<T>(s, arena).run(out, patch, packed, examples, ablation);
+}
+
+template <class T> Lanes<T> math(int function, const Lanes<T>& x) {
+  switch (function) {
+    case EXP: return exponential<T>(x);
+    case LOG: return logarithm<T>(x);
+    case ERF: return error_function<T>(x);
+    case GELU_VALUE: return Gelu::value<T>(x);
+    case GELU_SLOPE: return Gelu::both<T>(x).slope;
+    case RELU_VALUE: return Relu::value<T>(x);
+    case RELU_SLOPE: return Relu::both<T>(x).slope;
+    case SILU_VALUE: return Silu::value<T>(x);
+    default: return Silu::both<T>(x).slope;
+  }
+}
+
+template <class T> void evaluate_math(int function, T* y, const T* x, int64_t count) {
+  for (int64_t i = 0; i < count; i += LANES) {
+    const int64_t left = count - i < LANES ? count - i : LANES;
+    T lane[LANES];
+    for (int64_t k = 0; k < LANES; ++k) lane[k] = x[i + (k < left ? k : 0)];
+    const Lanes<T> result = math<T>(function, cast<Lanes<T>>(lane));
+    std::memcpy(y + i, &result, static_cast<size_t>(left) * sizeof(T));
+  }
+}
+
+template <class T> constexpr Engine<T> engine() {
+  return {
+      trainer_bytes<T>,
+      make_trainer<T>,
+      [](void* t, int64_t epochs, int64_t steps, Recorder<T>& to) {
+        trainer<T>(t).advance(epochs, steps, to);
+      },
+      [](void* t, Recorder<T>& to) { trainer<T>(t).record_now(to); },
+      [](const void* t) { return trainer<T>(t).progress(); },
+      [](const void* t, T* packed) { trainer<T>(t).read_parameters(packed); },
+      [](void* t, const T* packed) { trainer<T>(t).set_parameters(packed); },
+      [](const void* t, T* state) { trainer<T>(t).read_state(state); },
+      [](void* t, const T* state, int64_t epoch) { trainer<T>(t).write_state(state, epoch); },
+      initialize<T>,
+      work_bytes<T>,
+      loss_and_gradient<T>,
+      inspect<T>,
+      evaluate_math<T>,
+  };
+}
+
+constexpr Engine<float> single = engine<float>();
+constexpr Engine<double> twice = engine<double>();
+constexpr Task task = {draw_sequences, enumerate_sequences, add_modulo, shuffle};
+
+}  // namespace
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope
+
+#define DYNASCOPE_JOIN_(a, b) a##b
+#define DYNASCOPE_JOIN(a, b) DYNASCOPE_JOIN_(a, b)
+#define DYNASCOPE_TEXT_(a) #a
+#define DYNASCOPE_TEXT(a) DYNASCOPE_TEXT_(a)
+
+extern "C" const dynascope::Build DYNASCOPE_JOIN(dynascope_build_, DYNASCOPE_ISA) = {
+    DYNASCOPE_TEXT(DYNASCOPE_ISA), &dynascope::DYNASCOPE_ISA::single,
+    &dynascope::DYNASCOPE_ISA::twice, &dynascope::DYNASCOPE_ISA::task};

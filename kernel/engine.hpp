@@ -1,0 +1,52 @@
+// The kernel as its hosts see it: one table of functions per instruction set and precision.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "spec.hpp"
+
+namespace dynascope {
+
+/// Trainers live in memory that the host provides: `trainer_bytes` of it, aligned to 64.
+template <class T> struct Engine {
+  size_t (*trainer_bytes)(const TrainerInput<T>&);
+  void* (*make_trainer)(const TrainerInput<T>&, void* memory);
+  void (*advance)(void* trainer, int64_t epochs, int64_t steps, Recorder<T>&);
+  void (*record_now)(void* trainer, Recorder<T>&);
+  Progress (*progress)(const void* trainer);
+  void (*read_parameters)(const void* trainer, T* packed);
+  void (*set_parameters)(void* trainer, const T* packed);
+  void (*read_state)(const void* trainer, T* state);
+  void (*write_state)(void* trainer, const T* state, int64_t epoch);
+
+  void (*initialize)(T* packed, const Shape&, uint64_t seed);
+  size_t (*work_bytes)(const Shape&, int64_t count);  // for the two below
+  T (*loss_and_gradient)(T* grad, const T* packed, const Shape&, const Examples&, const Ablation&,
+                         void* memory);
+  void (*inspect)(const Activations<T>& out, const Activations<T>& patch, const T* packed,
+                  const Shape&, const Examples&, const Ablation&, void* memory);
+  void (*evaluate_math)(int function, T* y, const T* x, int64_t count);  // for tests
+};
+
+enum MathFunction { EXP, LOG, ERF, GELU_VALUE, GELU_SLOPE, RELU_VALUE, RELU_SLOPE, SILU_VALUE, SILU_SLOPE };
+constexpr const char* MATH_NAMES[] = {"exp",  "log",         "erf",  "gelu",       "gelu_slope",
+                                      "relu", "relu_slope", "silu", "silu_slope"};
+
+struct Task {
+  void (*draw)(int32_t* tokens, int64_t count, int64_t length, int64_t vocab, uint64_t seed,
+               uint32_t stream);
+  void (*enumerate)(int32_t* tokens, int64_t first, int64_t count, int64_t length, int64_t vocab);
+  void (*add_modulo)(int32_t* targets, const int32_t* tokens, int64_t count, int64_t length,
+                     int64_t vocab, const int32_t* positions, int64_t relevant);
+  void (*shuffle)(uint32_t* order, uint32_t n, uint64_t seed, uint32_t epoch);
+};
+
+struct Build {
+  const char* name;  // of the instruction set
+  const Engine<float>* single;
+  const Engine<double>* twice;
+  const Task* task;
+};
+
+}  // namespace dynascope

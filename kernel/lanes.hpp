@@ -1,0 +1,248 @@
+// Sixteen virtual lanes, whatever the hardware has.
+//
+// Every reduction in the kernel runs over lanes in one fixed order, so a run gives the same bits on
+// SSE2, AVX2, AVX-512, NEON and WebAssembly. `Lanes<T>` is one hardware vector where that is wide
+// enough and otherwise a `Pair` of halves, down to the hardware's width: named members rather than
+// an array, because compilers keep those in registers without being asked.
+//
+// This header is compiled once per instruction set, each time in a namespace of its own
+// (`DYNASCOPE_ISA`), so that no inline function compiled for AVX-512 can be picked for a machine
+// without it. For the same reason nothing here instantiates a template of the standard library.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+// Lanes must stay in registers: a call would pass them through memory.
+#define DYNASCOPE_INLINE inline __attribute__((always_inline))
+
+#ifndef DYNASCOPE_ISA
+#define DYNASCOPE_ISA portable
+#endif
+
+#if defined(__AVX512F__)
+#define DYNASCOPE_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define DYNASCOPE_VECTOR_BYTES 32
+#else
+#define DYNASCOPE_VECTOR_BYTES 16
+#endif
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+
+constexpr int LANES = 16;
+
+constexpr int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
+
+template <class T> struct IntegerOf;
+template <> struct IntegerOf<float> { using type = int32_t; };
+template <> struct IntegerOf<double> { using type = int64_t; };
+template <class T> using Integer = typename IntegerOf<T>::type;
+
+template <class T> constexpr int NATIVE = DYNASCOPE_VECTOR_BYTES / static_cast<int>(sizeof(T));
+
+template <class T> struct NativeOf {
+  typedef T type __attribute__((vector_size(DYNASCOPE_VECTOR_BYTES)));
+};
+
+template <class H> struct Pair { H lo, hi; };
+
+template <class T, int N> struct ChunkOf {
+  using type = Pair<typename ChunkOf<T, N / 2>::type>;
+};
+template <class T> struct ChunkOf<T, NATIVE<T>> { using type = typename NativeOf<T>::type; };
+
+template <class T> using Lanes = typename ChunkOf<T, LANES>::type;
+template <class T> using Mask = Lanes<Integer<T>>;  // all bits set, or none, in each lane
+
+// ---- elementwise operators on pairs; on hardware vectors they are the compiler's own ------------
+#define DYNASCOPE_BINARY(op)                                                        \
+  template <class H> DYNASCOPE_INLINE auto operator op(const Pair<H>& a, const Pair<H>& b) {  \
+    return Pair<decltype(a.lo op b.lo)>{a.lo op b.lo, a.hi op b.hi};                \
+  }
+DYNASCOPE_BINARY(+)
+DYNASCOPE_BINARY(-)
+DYNASCOPE_BINARY(*)
+DYNASCOPE_BINARY(/)
+DYNASCOPE_BINARY(&)
+DYNASCOPE_BINARY(|)
+DYNASCOPE_BINARY(<)
+DYNASCOPE_BINARY(>)
+DYNASCOPE_BINARY(==)
+#undef DYNASCOPE_BINARY
+template <class H> DYNASCOPE_INLINE Pair<H> operator-(const Pair<H>& a) { return {-a.lo, -a.hi}; }
+template <class H> DYNASCOPE_INLINE Pair<H> operator<<(const Pair<H>& a, int s) {
+  return {a.lo << s, a.hi << s};
+}
+template <class H> DYNASCOPE_INLINE Pair<H> operator>>(const Pair<H>& a, int s) {
+  return {a.lo >> s, a.hi >> s};
+}
+template <class V> DYNASCOPE_INLINE V& operator+=(V& a, const Pair<decltype(a.lo)>& b) { return a = a + b; }
+
+/// mask ? a : b, lane by lane.
+template <class M, class V> DYNASCOPE_INLINE V select(const M& mask, const V& a, const V& b) {
+  return mask ? a : b;
+}
+template <class M, class H>
+DYNASCOPE_INLINE Pair<H> select(const Pair<M>& mask, const Pair<H>& a, const Pair<H>& b) {
+  return {select(mask.lo, a.lo, b.lo), select(mask.hi, a.hi, b.hi)};
+}
+
+// ---- making, loading, storing -------------------------------------------------------------------
+template <class V, class T> DYNASCOPE_INLINE V fill(T x) {
+  if constexpr (sizeof(V) == DYNASCOPE_VECTOR_BYTES) {
+    V v;
+    for (int i = 0; i < NATIVE<T>; ++i) v[i] = x;
+    return v;
+  } else {
+    const auto half = fill<decltype(V::lo)>(x);
+    return {half, half};
+  }
+}
+template <class T> DYNASCOPE_INLINE Lanes<T> broadcast(T x) { return fill<Lanes<T>>(x); }
+template <class T> DYNASCOPE_INLINE Lanes<T> zero() { return broadcast<T>(T(0)); }
+
+template <class T> DYNASCOPE_INLINE Lanes<T> load(const T* p) {
+  Lanes<T> v;
+  std::memcpy(&v, __builtin_assume_aligned(p, 64), sizeof v);
+  return v;
+}
+template <class T> DYNASCOPE_INLINE void store(T* p, const Lanes<T>& v) {
+  std::memcpy(__builtin_assume_aligned(p, 64), &v, sizeof v);
+}
+
+/// The same bits seen as another type.
+template <class To, class From> DYNASCOPE_INLINE To cast(const From& v) {
+  static_assert(sizeof(To) == sizeof(From), "a cast keeps the bits");
+  To to;
+  std::memcpy(&to, &v, sizeof to);
+  return to;
+}
+template <class T> DYNASCOPE_INLINE Mask<T> bits(const Lanes<T>& v) { return cast<Mask<T>>(v); }
+template <class T> DYNASCOPE_INLINE Lanes<T> from_bits(const Mask<T>& v) { return cast<Lanes<T>>(v); }
+
+template <class T> DYNASCOPE_INLINE T first_lane(const Lanes<T>& v) {
+  T x;
+  std::memcpy(&x, &v, sizeof x);
+  return x;
+}
+
+template <class T> DYNASCOPE_INLINE T least(const Lanes<T>& v) {
+  T lane[LANES];
+  std::memcpy(lane, &v, sizeof v);
+  for (int i = 1; i < LANES; ++i) lane[0] = lane[i] < lane[0] ? lane[i] : lane[0];
+  return lane[0];
+}
+
+template <class T> DYNASCOPE_INLINE bool any(const Mask<T>& mask) {
+  Integer<T> lanes[LANES];
+  std::memcpy(lanes, &mask, sizeof mask);
+  Integer<T> all = 0;
+  for (int i = 0; i < LANES; ++i) all |= lanes[i];
+  return all != 0;
+}
+
+// ---- square root, correctly rounded everywhere --------------------------------------------------
+template <class V> DYNASCOPE_INLINE V sqrt_native(V v) {
+#if defined(__AVX512F__)  // masked forms: the plain ones make GCC 12 warn of its own header
+  if constexpr (sizeof(v[0]) == 4) return (V)_mm512_maskz_sqrt_ps(0xFFFF, (__m512)v);
+  else return (V)_mm512_maskz_sqrt_pd(0xFF, (__m512d)v);
+#elif defined(__AVX2__)
+  if constexpr (sizeof(v[0]) == 4) return (V)_mm256_sqrt_ps((__m256)v);
+  else return (V)_mm256_sqrt_pd((__m256d)v);
+#elif defined(__x86_64__) || defined(_M_X64)
+  if constexpr (sizeof(v[0]) == 4) return (V)_mm_sqrt_ps((__m128)v);
+  else return (V)_mm_sqrt_pd((__m128d)v);
+#elif defined(__wasm_simd128__)
+  if constexpr (sizeof(v[0]) == 4) return (V)wasm_f32x4_sqrt((v128_t)v);
+  else return (V)wasm_f64x2_sqrt((v128_t)v);
+#elif defined(__aarch64__)
+  if constexpr (sizeof(v[0]) == 4) return (V)vsqrtq_f32((float32x4_t)v);
+  else return (V)vsqrtq_f64((float64x2_t)v);
+#else
+  V r;
+  for (unsigned i = 0; i < sizeof(v) / sizeof(v[0]); ++i) {
+    if constexpr (sizeof(v[0]) == 4) r[i] = __builtin_sqrtf(v[i]);
+    else r[i] = __builtin_sqrt(v[i]);
+  }
+  return r;
+#endif
+}
+template <class V> DYNASCOPE_INLINE V square_root(const V& v) {
+  if constexpr (sizeof(V) == DYNASCOPE_VECTOR_BYTES) return sqrt_native(v);
+  else return {square_root(v.lo), square_root(v.hi)};
+}
+
+// ---- small helpers; comparisons are written so that NaN passes through --------------------------
+template <class V> DYNASCOPE_INLINE V smaller(const V& a, const V& b) { return select(a < b, a, b); }
+template <class V> DYNASCOPE_INLINE V larger(const V& a, const V& b) { return select(a > b, a, b); }
+template <class T> DYNASCOPE_INLINE Lanes<T> absolute(const Lanes<T>& v) {
+  constexpr Integer<T> top = static_cast<Integer<T>>(1) << (8 * sizeof(T) - 2);
+  return from_bits<T>(bits<T>(v) & broadcast<Integer<T>>((top - 1) | top));  // all but the sign
+}
+
+// ---- reductions: lanes (i, i+8) are added first, then (i, i+4), (i, i+2), (i, i+1) --------------
+template <class T> DYNASCOPE_INLINE T sum(const Lanes<T>& v) {
+  T lane[LANES];
+  std::memcpy(lane, &v, sizeof v);
+  for (int width = LANES / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
+  }
+  return lane[0];
+}
+
+// Lane i of the two inputs of one merging step: from blocks of 2s lanes of `a` (then of `b`), the
+// first s lanes of each block; the second s lanes are `s` further on.
+constexpr int merge_lane(int i, int s, int width) {
+  const int k = i % (width / 2);
+  return (i < width / 2 ? 0 : width) + k / s * 2 * s + k % s;
+}
+
+template <class T, int S, int... I>
+DYNASCOPE_INLINE typename NativeOf<T>::type merge(typename NativeOf<T>::type a, typename NativeOf<T>::type b,
+                                        std::integer_sequence<int, I...>) {
+  constexpr int W = NATIVE<T>;
+#if defined(__clang__)
+  return __builtin_shufflevector(a, b, merge_lane(I, S, W)...) +
+         __builtin_shufflevector(a, b, (merge_lane(I, S, W) + S)...);
+#else
+  typedef typename NativeOf<Integer<T>>::type Index;
+  return __builtin_shuffle(a, b, Index{merge_lane(I, S, W)...}) +
+         __builtin_shuffle(a, b, Index{(merge_lane(I, S, W) + S)...});
+#endif
+}
+
+template <class V> DYNASCOPE_INLINE auto fold(const V& v) {
+  if constexpr (sizeof(V) == DYNASCOPE_VECTOR_BYTES) return v;
+  else return fold(v.lo + v.hi);
+}
+
+// The sums of `Count` folded vectors from `v` on, as blocks of W/Count lanes.
+template <class T, int Count> DYNASCOPE_INLINE typename NativeOf<T>::type merged(const Lanes<T>* v) {
+  if constexpr (Count == 1) {
+    return fold(*v);
+  } else {
+    return merge<T, NATIVE<T> / Count>(merged<T, Count / 2>(v), merged<T, Count / 2>(v + Count / 2),
+                                       std::make_integer_sequence<int, NATIVE<T>>{});
+  }
+}
+
+/// Lane k of the result is sum(v[k]): sixteen reductions for the price of three.
+template <class T> DYNASCOPE_INLINE Lanes<T> sums(const Lanes<T>* v) {
+  typename NativeOf<T>::type parts[LANES / NATIVE<T>];
+  for (int g = 0; g < LANES / NATIVE<T>; ++g) parts[g] = merged<T, NATIVE<T>>(v + g * NATIVE<T>);
+  return cast<Lanes<T>>(parts);
+}
+
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope

@@ -1,0 +1,307 @@
+// The model: forward and backward of sequences in tiles, on top of the table of (token, position).
+//
+//   table.forward            once per set of weights
+//   load, attend, transform, decode              forward, tile by tile
+//   untransform, unattend    backward, tile by tile, in reverse; then table.backward once
+#pragma once
+
+#include "feed_forward.hpp"
+#include "sequences.hpp"
+#include "table.hpp"
+#include "tile.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+
+/// Up to this many tokens a table entry is picked by comparing in lanes; beyond, lane by lane.
+constexpr int64_t COMPARED_TOKENS = 16;
+
+template <class T> class Model {
+ public:
+  using V = Lanes<T>;
+  using M = Mask<T>;
+  Shape shape;
+  Layout layout;
+  Table<T> table;
+  Tile<T> tile;
+
+  Model(const Shape& s, Arena& arena)
+      : shape(s), layout(s), table(s, arena), tile(s, arena), norm_(s), steps_(feed_steps<T>(s)) {}
+
+  /// Takes weights (padded; they must outlive the use of this model) and fills the table.
+  void prepare(const T* theta, const Ablation& ablation = {nullptr, nullptr}) {
+    theta_ = theta;
+    ablation_ = ablation;
+    shortest_embedding = table.forward(theta, layout, ablation.positions);
+    shortest_sequence = T(__builtin_huge_val());
+  }
+
+  T shortest_embedding, shortest_sequence;  // of the vectors normalised since prepare()
+
+  /// Forward on sequences index[0..count-1]; `count` at most TILE_SEQUENCES. Lanes left over repeat
+  /// the last sequence. The mean is taken over `mean_over` sequences.
+  template <bool Keep> void forward(const Sequences& data, const uint32_t* index, int64_t count,
+                                    int64_t mean_over) {
+    load(data, index, count, mean_over);
+    attend();
+    const Feed<T> feed(theta_, layout, shape, ablation_.units);
+    (Keep ? steps_.forward : steps_.only)[tile.vectors - 1](tile, feed);
+    decode();
+  }
+
+  void clear(T* grad) {
+    for (int64_t i = 0; i < layout.padded_size; ++i) grad[i] = T(0);
+    table.clear_gradient();
+  }
+
+  /// Backward of the tile that forward<true> left behind.
+  void backward(T* grad) {
+    undecode(grad);
+    const Feed<T> feed(theta_, layout, shape, ablation_.units);
+    steps_.backward[tile.vectors - 1](FeedGradient<T>(grad, layout), tile, feed);
+    add_sums(grad + layout[ASSEMBLER_BIAS].padded, tile.d_psi, TILE, shape.dim, tile.vectors);
+    unattend();
+  }
+
+  /// After the last tile: through the table, to V, q, E and P.
+  void finish(T* grad) {
+    table.backward(grad, theta_, layout);
+    for (const Slice& s : layout.slice)
+      for (int64_t i = 0; !s.present && i < s.extent; ++i) grad[s.padded + i] = T(0);
+  }
+
+  /// The table's row (entries of one quantity) at the tokens of position t.
+  DYNASCOPE_INLINE V look_up(const T* row, int64_t t, int m) const {
+    const int64_t p = shape.vocab;
+    const M token = tile.tokens[t * TILE + m];
+    const T* entry = row + t * p;
+    if (p <= COMPARED_TOKENS) {
+      V v = broadcast(entry[0]);
+      for (int64_t a = 1; a < p; ++a)
+        v = select(token == broadcast(static_cast<Integer<T>>(a)), broadcast(entry[a]), v);
+      return v;
+    }
+    Integer<T> lane[LANES];
+    T found[LANES];
+    std::memcpy(lane, &token, sizeof token);
+    for (int l = 0; l < LANES; ++l) found[l] = entry[lane[l]];
+    return cast<V>(found);
+  }
+
+ private:
+  Normalizer<T> norm_;
+  FeedSteps<T> steps_;
+  const T* theta_ = nullptr;
+  Ablation ablation_ = {nullptr, nullptr};
+
+  void load(const Sequences& data, const uint32_t* index, int64_t count, int64_t mean_over) {
+    tile.vectors = count > LANES ? 2 : 1;
+    const T share = T(1) / static_cast<T>(mean_over);
+    alignas(64) Integer<T> lane[LANES];
+    alignas(64) T shares[LANES];
+    for (int m = 0; m < tile.vectors; ++m) {
+      int64_t row[LANES];
+      for (int l = 0; l < LANES; ++l) {
+        const int64_t i = m * LANES + l;
+        row[l] = index[i < count ? i : count - 1];
+        lane[l] = data.target[row[l]];
+        shares[l] = i < count ? share : T(0);
+      }
+      tile.target[m] = dynascope::DYNASCOPE_ISA::load(lane);
+      tile.share[m] = dynascope::DYNASCOPE_ISA::load(shares);
+      const M token_bits = broadcast((Integer<T>(1) << data.bits) - 1);
+      for (int64_t w = 0, t = 0; w < data.words; ++w) {
+        for (int l = 0; l < LANES; ++l)
+          lane[l] = static_cast<int32_t>(data.word[row[l] * data.words + w]);
+        const M word = dynascope::DYNASCOPE_ISA::load(lane);
+        for (int i = 0; i < data.per_word && t < data.length; ++i, ++t)
+          tile.tokens[t * TILE + m] = (word >> (i * data.bits)) & token_bits;
+      }
+    }
+  }
+
+  /// xi = sum_t weighted / sum_t w, and its normalised form.
+  void attend() {
+    for (int m = 0; m < tile.vectors; ++m) {
+      V total = zero<T>();
+      for (int64_t t = 0; t < shape.length; ++t)
+        total = total + look_up(table.weighted + shape.dim * table.width(), t, m);
+      tile.total[m] = total;
+      const V inverse = broadcast(T(1)) / total;
+      for (int64_t c = 0; c < shape.dim; ++c) {
+        V v = zero<T>();
+        for (int64_t t = 0; t < shape.length; ++t)
+          v = v + look_up(table.weighted + c * table.width(), t, m);
+        tile.xi[c * TILE + m] = v * inverse;
+      }
+      if (any<T>(total < broadcast(AttentionLimits<T>::faint))) attend_to_faint(m);
+      tile.norming[m] = norm_.forward(tile.x + m, tile.xi + m, TILE);
+      const T shortest = least<T>(tile.norming[m].length);
+      if (shortest < shortest_sequence) shortest_sequence = shortest;
+    }
+  }
+
+  // ---- sequences whose scores all lie far below the table's maximum ------------------------------
+  /// Attention of one lane with the sequence's own maximum: entry and weight per position.
+  template <class F> void each_attention(int m, int lane, F use) const {
+    const int64_t p = shape.vocab;
+    auto entry = [&](int64_t t) {
+      Integer<T> tokens[LANES];
+      std::memcpy(tokens, &tile.tokens[t * TILE + m], sizeof tokens);
+      return t * p + static_cast<int64_t>(tokens[lane]);
+    };
+    auto cut = [&](int64_t t) { return ablation_.positions && ablation_.positions[t]; };
+    auto weight = [&](int64_t t, T top) {
+      return first_lane<T>(exponential<T>(broadcast(table.score[entry(t)] - top)));
+    };
+    T top = -T(__builtin_huge_val()), total = T(0);
+    for (int64_t t = 0; t < shape.length; ++t)
+      if (!cut(t) && table.score[entry(t)] > top) top = table.score[entry(t)];
+    for (int64_t t = 0; t < shape.length; ++t)
+      if (!cut(t)) total += weight(t, top);
+    for (int64_t t = 0; t < shape.length; ++t)
+      if (!cut(t)) use(entry(t), weight(t, top) / total);
+  }
+
+  static bool faint(const V& total, int lane) {
+    T lanes[LANES];
+    std::memcpy(lanes, &total, sizeof total);
+    return lanes[lane] < AttentionLimits<T>::faint;
+  }
+
+  void attend_to_faint(int m) {
+    const T* value = reinterpret_cast<const T*>(table.value);
+    for (int l = 0; l < LANES; ++l) {
+      if (!faint(tile.total[m], l)) continue;
+      for (int64_t c = 0; c < shape.dim; ++c) {
+        T* xi = reinterpret_cast<T*>(tile.xi + c * TILE + m) + l;
+        *xi = T(0);
+        each_attention(m, l, [&](int64_t e, T a) { *xi += a * value[c * table.width() + e]; });
+      }
+    }
+  }
+
+  /// Gradients of such a sequence go to value and score directly:
+  /// d value(t) = a_t dxi, d score(t) = a_t dxi . (value(t) - xi).
+  void unattend_faint(int m) {
+    if (!table.has_direct) table.clear_direct();
+    const T* value = reinterpret_cast<const T*>(table.value);
+    for (int l = 0; l < LANES; ++l) {
+      if (!faint(tile.total[m], l)) continue;
+      each_attention(m, l, [&](int64_t e, T a) {
+        T along = T(0);
+        for (int64_t c = 0; c < shape.dim; ++c) {
+          const T d = *(reinterpret_cast<const T*>(tile.d_xi + c * TILE + m) + l);
+          const T xi = *(reinterpret_cast<const T*>(tile.xi + c * TILE + m) + l);
+          table.d_value_direct[c * table.width() + e] += a * d;
+          along += d * (value[c * table.width() + e] - xi);
+        }
+        table.d_score_direct[e] += a * along;
+      });
+    }
+  }
+
+  // ---- logits, loss, and back --------------------------------------------------------------------
+  /// logits = E psi; cross-entropy; error = (softmax - truth) * share, in place of the logits.
+  void decode() {
+    const int64_t classes = shape.embeddings;
+    const T* E = theta_ + layout[TOKEN_EMBEDDING].padded;
+    multiply(tile.error, TILE, E, shape.dim, 1, classes, tile.psi, TILE, shape.dim, tile.vectors);
+    for (int m = 0; m < tile.vectors; ++m) {
+      V* logit = tile.error + m;
+      V top = logit[0], at_target = logit[0];
+      V argmax = zero<T>();  // the first of equals, as in torch.argmax
+      for (int64_t r = 1; r < classes; ++r) {
+        const V l = logit[r * TILE];
+        argmax = select(l > top, broadcast(static_cast<T>(r)), argmax);
+        top = select(l > top, l, top);
+        at_target = select(is_target(r, m), l, at_target);
+      }
+      V total = zero<T>();
+      for (int64_t r = 0; r < classes; ++r) {
+        logit[r * TILE] = exponential<T>(logit[r * TILE] - top);
+        total = total + logit[r * TILE];
+      }
+      tile.loss[m] = logarithm<T>(total) + (top - at_target);
+      V truth = zero<T>();
+      const V inverse = broadcast(T(1)) / total;
+      for (int64_t r = 0; r < classes; ++r) {
+        const V one_hot = select(is_target(r, m), broadcast(T(1)), zero<T>());
+        truth = select(is_target(r, m), broadcast(static_cast<T>(r)), truth);
+        logit[r * TILE] = (logit[r * TILE] * inverse - one_hot) * tile.share[m];
+      }
+      tile.correct[m] = select(argmax == truth, broadcast(T(1)), zero<T>());
+    }
+  }
+
+  M is_target(int64_t r, int m) const {
+    return tile.target[m] == broadcast(static_cast<Integer<T>>(r));
+  }
+
+  /// In the forward pass this was: logits = E psi; so now d psi = E^T error, dE = error psi^T.
+  void undecode(T* grad) {
+    const Slice& E = layout[TOKEN_EMBEDDING];
+    multiply(tile.d_psi, TILE, theta_ + E.padded, 1, shape.dim, shape.dim, tile.error, TILE,
+             shape.embeddings, tile.vectors);
+    add_outer(grad + E.padded, shape.dim, shape.embeddings, tile.error, TILE, tile.psi, TILE,
+              shape.dim, tile.vectors);
+  }
+
+  /// In the forward pass this was: psi = xi + ff(norm(xi)), xi = A/S with A, S sums of table entries;
+  /// so now dxi = dpsi + norm'(dx), dA = dxi/S, dS = -dxi . xi / S.
+  void unattend() {
+    for (int m = 0; m < tile.vectors; ++m) {
+      norm_.backward(tile.d_xi + m, tile.d_x + m, tile.xi + m, tile.norming[m], TILE);
+      V along = zero<T>();
+      for (int64_t i = m; i < shape.dim * TILE; i += TILE) {
+        tile.d_xi[i] = tile.d_psi[i] + tile.d_xi[i];
+        along = along + tile.d_xi[i] * tile.xi[i];
+      }
+      V inverse = broadcast(T(1)) / tile.total[m];
+      const M is_faint = tile.total[m] < broadcast(AttentionLimits<T>::faint);
+      if (any<T>(is_faint)) {
+        unattend_faint(m);
+        inverse = select(is_faint, zero<T>(), inverse);
+        along = select(is_faint, zero<T>(), along);
+      }
+      for (int64_t i = m; i < shape.dim * TILE; i += TILE)
+        tile.d_xi[i] = tile.d_xi[i] * inverse;
+      tile.d_xi[shape.dim * TILE + m] = -along * inverse;
+    }
+    for (int64_t c = 0; c <= shape.dim; ++c) {
+      T* d = table.d_weighted + c * table.width();
+      if (shape.vocab <= COMPARED_TOKENS) accumulate_compared(d, tile.d_xi + c * TILE);
+      else accumulate_each(d, tile.d_xi + c * TILE);
+    }
+  }
+
+  /// d[t * p + a] += sum of g over the tile's sequences with token a at position t.
+  void accumulate_compared(T* d, const V* g) const {
+    V sum[LANES];
+    for (int64_t block = 0; block < table.entries; block += LANES) {
+      for (int64_t k = 0; k < LANES; ++k) {
+        const int64_t e = block + k, t = e / shape.vocab, a = e % shape.vocab;
+        sum[k] = zero<T>();
+        if (e >= table.entries) continue;
+        const M token = broadcast(static_cast<Integer<T>>(a));
+        for (int m = 0; m < tile.vectors; ++m)
+          sum[k] = sum[k] + select(tile.tokens[t * TILE + m] == token, g[m], zero<T>());
+      }
+      add_to(d + block, sums<T>(sum));
+    }
+  }
+
+  void accumulate_each(T* d, const V* g) const {
+    for (int m = 0; m < tile.vectors; ++m)
+      for (int64_t t = 0; t < shape.length; ++t) {
+        Integer<T> token[LANES];
+        T each[LANES];
+        std::memcpy(token, &tile.tokens[t * TILE + m], sizeof token);
+        std::memcpy(each, &g[m], sizeof each);
+        for (int l = 0; l < LANES; ++l) d[t * shape.vocab + token[l]] += each[l];
+      }
+  }
+};
+
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope

@@ -1,0 +1,154 @@
+// Update rules on the padded parameter vector, following torch.optim: SGD with momentum, Adam, AdamW;
+// global gradient clipping, learning-rate schedules, frozen entries, and constraints after a step.
+#pragma once
+
+#include "arena.hpp"
+#include "layout.hpp"
+#include "math.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+
+/// base^n by squaring: exact operations in a fixed order, where libm's pow differs by machine.
+inline double power(double base, int64_t n) {
+  double result = 1.0;
+  for (; n > 0; n /= 2, base *= base)
+    if (n % 2) result *= base;
+  return result;
+}
+
+/// The learning rate of step `step` (from 0) out of `total`.
+inline double learning_rate(const Training& t, int64_t step, int64_t total) {
+  if (t.schedule == CONSTANT) return t.lr;
+  if (step < t.warmup) return t.lr * static_cast<double>(step + 1) / static_cast<double>(t.warmup);
+  if (t.schedule == WARMUP) return t.lr;
+  const int64_t span = total - t.warmup, done = step - t.warmup;
+  if (done >= span) return t.lr_final;
+  const double half_turn = 0.5 * static_cast<double>(done) / static_cast<double>(span);
+  return t.lr_final + (t.lr - t.lr_final) * 0.5 * (1.0 + cosine_of_turn(half_turn));
+}
+
+template <class T> class Optimizer {
+ public:
+  using V = Lanes<T>;
+  T *first, *second;  // moments; SGD's momentum lives in `first`
+
+  Optimizer(const Shape& s, const Training& training, Arena& arena)
+      : training_(training), layout_(s) {
+    first = arena.take<T>(layout_.padded_size);
+    second = arena.take<T>(layout_.padded_size);
+    rate_ = arena.take<T>(layout_.padded_size);
+  }
+
+  /// `frozen`: packed, 1 = never moves; null: none.
+  void start(const uint8_t* frozen) {
+    for (int64_t i = 0; i < layout_.padded_size; ++i) first[i] = second[i] = rate_[i] = T(0);
+    any_frozen_ = false;
+    for (int p = 0; p < PARAMETERS; ++p) {
+      const Slice& s = layout_[p];
+      const T rate = static_cast<T>(p >= RECEPTORS ? 1.0 / training_.mlp_lr_discount : 1.0);
+      for (int64_t i = 0; s.present && i < s.rows * s.cols; ++i) {
+        const bool fixed = frozen && frozen[s.packed + i];
+        any_frozen_ = any_frozen_ || fixed;
+        rate_[s.at(i / s.cols, i % s.cols)] = fixed ? T(0) : rate;
+      }
+    }
+  }
+
+  /// One step; `grad` may be scaled (clipping) and cleared where frozen.
+  void update(T* theta, T* grad, int64_t step, int64_t total) {
+    if (any_frozen_) clear_frozen(grad);
+    if (training_.clip > 0) clip(grad);
+    const double lr = learning_rate(training_, step, total);
+    if (training_.rule == SGD) descend(theta, grad, static_cast<T>(lr));
+    else adapt(theta, grad, lr, step + 1);
+    constrain(theta);
+  }
+
+ private:
+  Training training_;
+  Layout layout_;
+  T* rate_;  // learning rate of each entry relative to lr; 0 for what does not move
+  bool any_frozen_ = false;
+
+  void clear_frozen(T* grad) const {
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES)
+      store(grad + i, select(load(rate_ + i) == zero<T>(), zero<T>(), load(grad + i)));
+  }
+
+  void clip(T* grad) const {
+    V square = zero<T>();
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES)
+      square = square + load(grad + i) * load(grad + i);
+    const T limit = static_cast<T>(training_.clip);
+    const T factor = limit / (first_lane<T>(square_root(broadcast(sum<T>(square)))) + T(1e-6));
+    if (!(factor < T(1))) return;
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES)
+      store(grad + i, load(grad + i) * broadcast(factor));
+  }
+
+  V decayed(const V& g, const V& w) const {
+    return training_.weight_decay > 0 ? g + broadcast(static_cast<T>(training_.weight_decay)) * w : g;
+  }
+
+  void descend(T* theta, const T* grad, T lr) {
+    const V momentum = broadcast(static_cast<T>(training_.momentum));
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
+      const V w = load(theta + i), rate = load(rate_ + i);
+      const V m = momentum * load(first + i) + decayed(load(grad + i), w);
+      store(first + i, m);
+      store(theta + i, select(rate == zero<T>(), w, w - broadcast(lr) * rate * m));
+    }
+  }
+
+  void adapt(T* theta, const T* grad, double lr, int64_t t) {
+    const double unbias1 = 1.0 - power(training_.beta1, t), unbias2 = 1.0 - power(training_.beta2, t);
+    const V step_size = broadcast(static_cast<T>(lr / unbias1));
+    const V inverse_root = broadcast(static_cast<T>(1.0 / __builtin_sqrt(unbias2)));
+    const V beta1 = broadcast(static_cast<T>(training_.beta1)), eps = broadcast(static_cast<T>(training_.eps));
+    const V beta2 = broadcast(static_cast<T>(training_.beta2));
+    const V rest1 = broadcast(static_cast<T>(1.0 - training_.beta1));
+    const V rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
+    const bool decoupled = training_.rule == ADAMW;
+    const V shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
+    // Moments that fade away would end as denormals, a hundred times slower: stop at 0 before.
+    const V negligible = broadcast(static_cast<T>(sizeof(T) == 4 ? 1e-35 : 1e-290));
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
+      const V w = load(theta + i), rate = load(rate_ + i);
+      const V g = decoupled ? load(grad + i) : decayed(load(grad + i), w);
+      V m = beta1 * load(first + i) + rest1 * g;
+      V v = beta2 * load(second + i) + rest2 * (g * g);
+      m = select(absolute<T>(m) < negligible, zero<T>(), m);
+      v = select(v < negligible, zero<T>(), v);
+      store(first + i, m);
+      store(second + i, v);
+      const V kept = decoupled ? w - shrink * rate * w : w;
+      const V moved = kept - step_size * rate * m / (square_root(v) * inverse_root + eps);
+      store(theta + i, select(rate == zero<T>(), w, moved));
+    }
+  }
+
+  // Frozen entries win over constraints: a row that holds one is left alone.
+  void constrain(T* theta) const {
+    if (training_.query_limit > 0) {
+      const T limit = static_cast<T>(training_.query_limit);
+      rescale_row(theta, layout_[QUERY], 0, [limit](T size) { return size > limit ? limit / size : T(1); });
+    }
+    for (int p = 0; p < 2; ++p)
+      for (int64_t row = 0; training_.unit_rows[p] && row < layout_[p].rows; ++row)
+        rescale_row(theta, layout_[p], row, [](T size) { return size > T(0) ? T(1) / size : T(1); });
+  }
+
+  template <class F> void rescale_row(T* theta, const Slice& s, int64_t row, F factor_of) const {
+    T square = T(0);
+    for (int64_t c = 0; c < s.cols; ++c) {
+      if (rate_[s.at(row, c)] == T(0)) return;
+      square += theta[s.at(row, c)] * theta[s.at(row, c)];
+    }
+    const T factor = factor_of(first_lane<T>(square_root(broadcast(square))));
+    for (int64_t c = 0; c < s.cols; ++c) theta[s.at(row, c)] *= factor;
+  }
+};
+
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope

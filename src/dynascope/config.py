@@ -1,0 +1,283 @@
+"""The options of a run; every default is the paper's.
+
+Four sections (task, model, training, record) and a precision make a `Config`. All are frozen and
+hashable, and check themselves when made: an option's annotation is its rule (see `_validate`), so
+the declarations below are also the one table of limits. What spans several options is checked in
+`__post_init__`.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from dynascope._frozen import Frozen, check_frozen
+from dynascope._kernel import parameter_shapes
+from dynascope._tables import from_tables, from_toml, options_of, to_tables, toml_value
+from dynascope._validate import Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
+from dynascope.errors import expected, unknown
+
+MAX_LENGTH = 1024
+MAX_TABLE = 2**20  # token-position pairs: the kernel tabulates all of them at every step
+MAX_SIZE = 2**24  # sequences in a data set
+MAX_EPOCHS = 10**7
+MAX_STEPS = 2**53 - 1  # whole numbers that a browser holds exactly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskConfig:
+    """Sparse modular addition: the sum of the tokens at the relevant positions, modulo `vocab`.
+
+    `relevant` is k, for the first k positions, or a list of distinct 0-based positions. A list
+    that spells the first k is stored as k: equal tasks are equal.
+
+    >>> TaskConfig(relevant=[2, 0, 1]) == TaskConfig(relevant=3)
+    True
+    >>> TaskConfig(relevant=[7, 1]).positions
+    (1, 7)
+    """
+
+    length: Annotated[int, Whole(1, MAX_LENGTH)] = 12
+    vocab: Annotated[int, Whole(2, 4096)] = 2
+    relevant: Annotated[int | Sequence[int], Positions(MAX_LENGTH)] = 5
+    train_size: Annotated[int, Whole(1, MAX_SIZE)] = 2048
+    test_size: Annotated[int, Whole(1, MAX_SIZE)] = 2048
+
+    def __post_init__(self) -> None:
+        settle(self, "task")
+        if self.length * self.vocab > MAX_TABLE:
+            what = f"at most {MAX_TABLE} token-position pairs (task.length * task.vocab)"
+            raise expected("task.vocab", what, self.length * self.vocab)
+        if self.positions[-1] >= self.length:
+            what = "at most" if isinstance(self.relevant, int) else "positions below"
+            raise expected("task.relevant", f"{what} task.length = {self.length}", self.relevant)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The relevant positions, 0-based and rising."""
+        relevant = self.relevant
+        return tuple(range(relevant) if isinstance(relevant, int) else relevant)
+
+    @property
+    def sequences(self) -> int:
+        """How many different sequences exist."""
+        return int(self.vocab**self.length)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """One block with one query.
+
+    `norm_eps` is added to the length in the norms `rms` and `unit`; `norm_tau` is the length from
+    which on the norm `smooth` equals `rms`. `embeddings` is the number of rows of the token
+    embedding, which are also the output classes; None makes one for each token of the task.
+    """
+
+    dim: Annotated[int, Whole(1, 1024)] = 2
+    hidden: Annotated[int, Whole(1, 65536)] = 32
+    bias: bool = True
+    activation: Literal["gelu", "relu", "silu"] = "gelu"
+    norm: Literal["rms", "unit", "smooth", "none"] = "rms"
+    norm_eps: Annotated[float, Real(0)] = 1e-5
+    norm_tau: Annotated[float, Real(0, above=True)] = 1.0
+    embeddings: Annotated[int, Whole(2, 8192)] | None = None
+
+    def __post_init__(self) -> None:
+        settle(self, "model")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfig:
+    """How the weights move.
+
+    - `mlp_lr_discount` divides the feed-forward's learning rate.
+    - `frozen` lists parameters or parts of them that stay as they are: `"query"`,
+      `"position_embedding[5:]"`.
+    - `momentum` belongs to sgd; `beta1`, `beta2` and `eps` to adam and adamw.
+    - `weight_decay` is decoupled in adamw and added to the gradient in sgd and adam, as in
+      torch.optim.
+    - `clip` is the largest norm of the whole gradient.
+    - `schedule`: `constant`; `warmup` rises linearly over the first `warmup` steps; `cosine` does
+      so too, then falls to `lr_final` at the end.
+    - `query_limit` is the largest length that the query has after a step, and `unit_rows` names
+      embeddings whose rows are put back to length 1 after each step.
+    """
+
+    optimizer: Literal["sgd", "adam", "adamw"] = "adam"
+    lr: Annotated[float, Real(0, above=True)] = 3e-3
+    batch: Annotated[int, Whole(1, MAX_SIZE)] = 32
+    epochs: Annotated[int, Whole(0, MAX_EPOCHS)] = 1000
+    mlp_lr_discount: Annotated[float, Real(0, above=True)] = 1.0
+    frozen: Annotated[Sequence[str], Frozen()] = ()
+    momentum: Annotated[float, Real(0, below=1)] = 0.0
+    beta1: Annotated[float, Real(0, below=1)] = 0.9
+    beta2: Annotated[float, Real(0, below=1)] = 0.999
+    eps: Annotated[float, Real(0, above=True)] = 1e-8
+    weight_decay: Annotated[float, Real(0)] = 0.0
+    clip: Annotated[float, Real(0, above=True)] | None = None
+    schedule: Literal["constant", "warmup", "cosine"] = "constant"
+    warmup: Annotated[int, Whole(0, MAX_STEPS)] = 0
+    lr_final: Annotated[float, Real(0)] = 0.0
+    query_limit: Annotated[float, Real(0, above=True)] | None = None
+    unit_rows: Annotated[Sequence[str], Subset(("token_embedding", "position_embedding"))] = ()
+
+    def __post_init__(self) -> None:
+        settle(self, "training")
+        if self.lr_final > self.lr:
+            raise expected("training.lr_final", f"at most training.lr = {self.lr!r}", self.lr_final)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordConfig:
+    """What of a run is kept; it does not change the run.
+
+    - `weights_every`: weights each so many epochs; 0 keeps the first and the last, which are
+      always kept.
+    - `state_every`: the full state (weights, moments, step), from which training is replayed;
+      0 keeps the last.
+    - `gradients`: gradient norms over the steps of each epoch; `full_gradients`: also on the
+      whole train set.
+    - `unseen`: curves on sequences that the train set does not contain.
+    - `steps=(a, b)`: also the weights at every step between two epochs.
+    """
+
+    weights_every: Annotated[int, Whole(0, MAX_EPOCHS)] = 1
+    state_every: Annotated[int, Whole(0, MAX_EPOCHS)] = 50
+    gradients: bool = True
+    full_gradients: bool = False
+    unseen: bool = False
+    steps: Annotated[tuple[int, int], Span(MAX_EPOCHS)] | None = None
+
+    def __post_init__(self) -> None:
+        settle(self, "record")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All that decides a run, but for its seed and its starting weights.
+
+    >>> config = Config(model=ModelConfig(dim=3))
+    >>> config.replace({"training.lr": 1e-2, "task.vocab": 3}).embeddings
+    3
+    """
+
+    task: TaskConfig = TaskConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+    record: RecordConfig = RecordConfig()
+    precision: Literal["float32", "float64"] = "float32"
+
+    def __post_init__(self) -> None:
+        settle(self)
+        task, training, steps = self.task, self.training, self.record.steps
+        if training.batch > task.train_size:
+            what = f"at most task.train_size = {task.train_size}"
+            raise expected("training.batch", what, training.batch)
+        if self.embeddings < task.vocab:
+            what = f"none or at least task.vocab = {task.vocab}"
+            raise expected("model.embeddings", what, self.embeddings)
+        if steps is not None and steps[1] > training.epochs:
+            what = f"epochs up to training.epochs = {training.epochs}"
+            raise expected("record.steps", what, steps)
+        if training.frozen:
+            check_frozen(training.frozen, self.shapes)
+
+    @property
+    def embeddings(self) -> int:
+        """Rows of the token embedding, and so output classes."""
+        return self.task.vocab if self.model.embeddings is None else self.model.embeddings
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each parameter, in the kernel's order; without biases there are six."""
+        return dict(
+            parameter_shapes(
+                vocab=self.task.vocab,
+                length=self.task.length,
+                dim=self.model.dim,
+                hidden=self.model.hidden,
+                embeddings=self.embeddings,
+                bias=self.model.bias,
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Tables of plain values, ready for JSON; `from_dict` is the way back."""
+        return to_tables(self)
+
+    @classmethod
+    def from_dict(cls, tables: Mapping[str, object]) -> "Config":
+        """A config from tables as `to_dict` makes them; what is left out has its default.
+
+        >>> Config.from_dict({"model": {"dim": 3}}) == Config(model=ModelConfig(dim=3))
+        True
+        """
+        return from_tables(cls, tables)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> "Config":
+        """A config from a TOML file with the tables of `from_dict`; an error names the file."""
+        return from_toml(cls, path)
+
+    def replace(self, changes: Mapping[str, object]) -> "Config":
+        """This config with some options changed, all at once, under their dotted names.
+
+        >>> Config().replace({"model.dim": 3, "training.lr": 0.01}).model.dim
+        3
+        """
+        tables = self.to_dict()
+        for name, value in changes.items():
+            _known(name)
+            section, _, option = name.rpartition(".")
+            (tables[section] if section else tables)[option] = value
+        return Config.from_dict(tables)
+
+    def canonical_json(self) -> str:
+        """The text that says which run this is: equal texts and equal seeds, equal weights.
+
+        Keys are sorted, floats have their shortest exact spelling, and `model.embeddings` is the
+        number it stands for. `record` is left out, since recording does not change what a run is:
+        one that keeps every step and one that keeps only its end are the same run.
+        """
+        tables = self.to_dict()
+        del tables["record"]
+        tables["model"]["embeddings"] = self.embeddings
+        return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    def digest(self) -> str:
+        """SHA-256 of `canonical_json`, in hexadecimal.
+
+        >>> Config().digest() == Config(record=RecordConfig(weights_every=0)).digest()
+        True
+        """
+        return hashlib.sha256(self.canonical_json().encode()).hexdigest()
+
+
+OPTIONS = options_of(Config)
+"""The rule of every option under its dotted name."""
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """The name and the value of `NAME=VALUE`, as given to `--set` and taken by `Config.replace`.
+
+    The value is TOML, or a bare word; `none` is None where an option can be None (and the word
+    where it cannot: a norm can be `none`). The value is checked when it is used.
+
+    >>> parse_setting("model.dim=3"), parse_setting("model.norm=smooth")
+    (('model.dim', 3), ('model.norm', 'smooth'))
+    >>> parse_setting("model.embeddings=none"), parse_setting("model.norm=none")
+    (('model.embeddings', None), ('model.norm', 'none'))
+    """
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise expected("setting", "NAME=VALUE, such as model.dim=3", text)
+    optional = isinstance(_known(name), Maybe)
+    return name, None if optional and value.casefold() == "none" else toml_value(value)
+
+
+def _known(name: str) -> Rule[object]:
+    if name not in OPTIONS:
+        raise unknown("", name, OPTIONS)
+    return OPTIONS[name]
