@@ -99,11 +99,13 @@ DYNASCOPE_INLINE Pair<H> select(const Pair<M>& mask, const Pair<H>& a, const Pai
 }
 
 // ---- making, loading, storing -------------------------------------------------------------------
+template <class T, int... I>
+DYNASCOPE_INLINE typename NativeOf<T>::type repeat(T x, std::integer_sequence<int, I...>) {
+  return typename NativeOf<T>::type{((void)I, x)...};
+}
 template <class V, class T> DYNASCOPE_INLINE V fill(T x) {
   if constexpr (sizeof(V) == DYNASCOPE_VECTOR_BYTES) {
-    V v;
-    for (int i = 0; i < NATIVE<T>; ++i) v[i] = x;
-    return v;
+    return repeat(x, std::make_integer_sequence<int, NATIVE<T>>{});
   } else {
     const auto half = fill<decltype(V::lo)>(x);
     return {half, half};

@@ -16,10 +16,9 @@ Each step of the forward pass is a submodule with the name that its result has i
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
-from dynascope import Config, ModelConfig, Parameters
+from dynascope.config import Config, ModelConfig
 from dynascope.errors import DynascopeError, expected
+from dynascope.parameters import Parameters
 
 try:
     import torch
@@ -33,7 +32,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU}
-BIASES = ("receptor_bias", "assembler_bias")
 
 
 class Normalize(nn.Module):
@@ -126,9 +124,9 @@ class Transformer(nn.Module):
     def _set_up(self, model: ModelConfig, weights: Mapping[str, Tensor]) -> None:
         for name, weight in weights.items():
             self.register_parameter(name, nn.Parameter(weight))
-        for name in BIASES:
-            if name not in weights:
-                self.register_parameter(name, None)
+        if not model.bias:
+            self.register_parameter("receptor_bias", None)
+            self.register_parameter("assembler_bias", None)
         self.embedding = nn.Identity()
         self.normalized = Normalize(model)
         self.scores = nn.Identity()
@@ -160,10 +158,7 @@ def initial_weights(config: Config, generator: torch.Generator | None = None) ->
 
 
 def _check(params: Parameters, model: ModelConfig) -> None:
-    biases = tuple(name for name in BIASES if name in params)
-    if biases != (BIASES if model.bias else ()):
-        what = "both biases, as model.bias is true" if model.bias else "no bias: model.bias is false"
-        raise expected("params", what, biases)
-    shape = np.shape(params["receptors"])
-    if shape != (model.hidden, model.dim):
-        raise expected("params.receptors", f"the shape {(model.hidden, model.dim)}", shape)
+    hidden, dim = params.receptors.shape
+    for name, got in (("dim", dim), ("hidden", hidden), ("bias", "receptor_bias" in params)):
+        if getattr(model, name) != got:
+            raise expected(f"model.{name}", f"{got}, as in the parameters", getattr(model, name))

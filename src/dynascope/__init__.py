@@ -1,0 +1,32 @@
+"""dynascope: a laboratory for watching transformers learn.
+
+>>> import dynascope as ds
+>>> config = ds.Config(training=ds.TrainingConfig(epochs=5))
+>>> runs = ds.train(config, seeds=range(3), progress=False)
+>>> runs[0].curves["test_accuracy"].shape  # index 0 is before training
+(6,)
+"""
+
+from dynascope._kernel import PARAMETER_NAMES as PARAMETER_NAMES
+from dynascope.config import Config as Config
+from dynascope.config import ModelConfig as ModelConfig
+from dynascope.config import RecordConfig as RecordConfig
+from dynascope.config import TaskConfig as TaskConfig
+from dynascope.config import TrainingConfig as TrainingConfig
+from dynascope.data import Data as Data
+from dynascope.data import dataset as dataset
+from dynascope.engine import Interrupted as Interrupted
+from dynascope.engine import train as train
+from dynascope.errors import DynascopeError as DynascopeError
+from dynascope.folder import load as load
+from dynascope.model import Activations as Activations
+from dynascope.model import forward as forward
+from dynascope.model import initial_parameters as initial_parameters
+from dynascope.model import loss_and_gradient as loss_and_gradient
+from dynascope.parameters import Parameters as Parameters
+from dynascope.run import Origin as Origin
+from dynascope.run import Run as Run
+from dynascope.run import Runs as Runs
+from dynascope.trainer import Trainer as Trainer
+
+__version__ = "0.1.0"

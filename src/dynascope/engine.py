@@ -1,0 +1,247 @@
+"""Training many runs at once: one run per thread, the GIL released while the kernel computes."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dynascope.config import Config
+from dynascope.data import Data, check_seed
+from dynascope.errors import DynascopeError, expected
+from dynascope.parameters import Parameters
+from dynascope.run import Origin, Run, Runs
+from dynascope.tape import recorded_bytes
+from dynascope.trainer import Trainer
+
+Start = Parameters | Run | Runs | Mapping[int, Parameters]
+Report = Callable[["Status"], None]
+
+_SLICE = 0.05  # seconds that a thread computes between looks at the stop sign
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during `train`; `.runs` holds the runs that were finished by then."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__(f"stopped; {len(runs)} runs were finished and are in .runs")
+        self.runs = runs
+
+
+@dataclass
+class Status:
+    """How far a call of `train` is; given to its `progress` function about ten times a second."""
+
+    runs: int
+    epochs: int  # in all runs together
+    finished_runs: int = 0
+    finished_epochs: int = 0
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+
+def train(
+    config: Config | None = None,
+    seeds: int | Iterable[int] = 1,
+    *,
+    threads: int | None = None,
+    progress: bool | Report = True,
+    data: Data | None = None,
+    start: Start | None = None,
+) -> Runs:
+    """Train one run per seed; the same bits whatever the number of threads.
+
+    `seeds`: how many (0, 1, 2, ...) or which. `threads`: None takes all cores. `progress`: True
+    shows a bar when it takes longer than two seconds; a function is called with the `Status`.
+    `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run` for
+    all seeds, or `Runs`, or a mapping, with one for each seed.
+
+    Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs.
+
+    >>> runs = train(Config().replace({"training.epochs": 2}), seeds=[3, 8], progress=False)
+    >>> [run.seed for run in runs]
+    [3, 8]
+    """
+    config = config or Config()
+    config = data.fit(config) if data else config
+    wanted = _seeds(seeds)
+    threads = _threads(threads, len(wanted))
+    starts = _starts(start, wanted)
+    _check_memory(config, len(wanted))
+    status = Status(len(wanted), len(wanted) * config.training.epochs)
+    job = _Job(config, wanted, data, starts, status)
+    report = progress if callable(progress) else _bar() if progress else None
+    job.work(threads, report)
+    return Runs(run for run in job.results if run is not None)
+
+
+class _Job:
+    """One call of `train`: threads take the next seed until none is left."""
+
+    def __init__(
+        self,
+        config: Config,
+        seeds: list[int],
+        data: Data | None,
+        starts: list[tuple[Parameters, Origin | None] | None],
+        status: Status,
+    ) -> None:
+        self.config, self.seeds, self.data, self.starts, self.status = config, seeds, data, starts, status
+        self.results: list[Run | None] = [None] * len(seeds)
+        self._next = iter(range(len(seeds)))
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+
+    def work(self, threads: int, report: Report | None) -> None:
+        workers = [threading.Thread(target=self._worker, daemon=True) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        try:
+            while any(worker.is_alive() for worker in workers):
+                for worker in workers:
+                    worker.join(0.1 / threads)
+                if report:
+                    report(self.status)
+        except KeyboardInterrupt:
+            self._stop.set()
+            for worker in workers:
+                worker.join()
+            raise Interrupted(Runs(run for run in self.results if run is not None)) from None
+        finally:
+            self._stop.set()
+            if report and hasattr(report, "close"):
+                report.close()
+        if self._error is not None:
+            raise self._error
+
+    def _worker(self) -> None:
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    index = next(self._next, None)
+                if index is None:
+                    return
+                self.results[index] = self._one(index)
+        except BaseException as error:  # given to the calling thread
+            self._error = error
+            self._stop.set()
+
+    def _one(self, index: int) -> Run | None:
+        start = self.starts[index]
+        trainer = Trainer(
+            self.config,
+            self.seeds[index],
+            data=self.data,
+            start=start[0] if start else None,
+            origin=start[1] if start else None,
+        )
+        left, slice_ = self.config.training.epochs, 1
+        while left > 0:
+            if self._stop.is_set():
+                return None
+            began = time.perf_counter()
+            done = min(slice_, left)
+            trainer.advance(done)
+            left -= done
+            with self._lock:
+                self.status.finished_epochs += done
+            took = time.perf_counter() - began
+            slice_ = max(1, min(4 * slice_, int(done * _SLICE / max(took, 1e-9))))
+        with self._lock:
+            self.status.finished_runs += 1
+        return trainer.run
+
+
+def _seeds(seeds: int | Iterable[int]) -> list[int]:
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        if seeds < 1:
+            raise expected("seeds", "at least 1 run", seeds)
+        return list(range(seeds))
+    if isinstance(seeds, str | bytes | bool) or not isinstance(seeds, Iterable):
+        raise expected("seeds", "a number of runs or a list of seeds", seeds)
+    wanted = [check_seed(seed) for seed in seeds]
+    if not wanted:
+        raise expected("seeds", "at least one seed", "none")
+    if len(set(wanted)) < len(wanted):
+        twice = next(seed for seed in wanted if wanted.count(seed) > 1)
+        raise expected("seeds", "each seed once", f"{twice} twice")
+    return wanted
+
+
+def _threads(threads: int | None, runs: int) -> int:
+    if threads is None:
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096:
+        raise expected("threads", "a whole number from 1 to 4096", threads)
+    return min(threads, runs)
+
+
+def _starts(
+    start: Start | None, seeds: list[int]
+) -> list[tuple[Parameters, Origin | None] | None]:
+    if start is None:
+        return [None] * len(seeds)
+    if isinstance(start, Parameters):
+        return [(start, None)] * len(seeds)
+    if isinstance(start, Run):
+        return [_last(start)] * len(seeds)
+    if isinstance(start, Runs):
+        return [_last(start.by_seed(seed)) for seed in seeds]
+    if isinstance(start, Mapping):
+        missing = [seed for seed in seeds if seed not in start]
+        if missing:
+            raise expected("start", "weights for every seed", f"none for seed {missing[0]}")
+        return [(start[seed], None) for seed in seeds]
+    raise expected("start", "ds.Parameters, a ds.Run, ds.Runs or a mapping by seed", type(start).__name__)
+
+
+def _last(run: Run) -> tuple[Parameters, Origin]:
+    return fine_tuned_from(run, -1)
+
+
+def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
+    """Weights of a run at an epoch, and the origin that a run fine-tuned from them has."""
+    from dynascope.trainer import _fingerprint
+
+    if run.diverged is not None and epoch in (-1, run.diverged):
+        raise DynascopeError(
+            f"start: expected a run with finite weights, but run {run.id} diverged at epoch "
+            f"{run.diverged}; choose an earlier epoch."
+        )
+    weights = run.parameters(epoch)
+    at = run.epochs if epoch == -1 else epoch
+    return weights, Origin("fine-tune", _fingerprint(weights), run.id, at)
+
+
+def _check_memory(config: Config, runs: int) -> None:
+    """Refuse what cannot fit before hours of work end in the system's out-of-memory killer."""
+    needed, available = runs * recorded_bytes(config), _available_memory()
+    if available is not None and needed > 0.9 * available:
+        raise DynascopeError(
+            f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with this "
+            f"record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer at a time."
+        )
+
+
+def _available_memory() -> int | None:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as info:
+            for line in info:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _bar() -> Report:
+    from dynascope.progress import Bar
+
+    return Bar()

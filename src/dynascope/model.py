@@ -1,0 +1,192 @@
+"""Single evaluations of a model: every intermediate value, the loss, its gradient.
+
+All arithmetic is the kernel's. Precision is that of the parameters given.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope import _kernel
+from dynascope.config import Config, ModelConfig
+from dynascope.data import check_seed, check_targets, check_tokens
+from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.parameters import Parameters
+
+Array = npt.NDArray[Any]
+Ablate = Mapping[str, Iterable[int]]
+Patch = Mapping[str, npt.ArrayLike | Callable[[Array], npt.ArrayLike]]
+
+
+@dataclass(frozen=True)
+class Activations:
+    """Every value between tokens and probabilities, one row per sequence (n of them)."""
+
+    embedding: Array  # [n, length, dim]: E(x_t) + P(t)
+    normalized: Array  # [n, length, dim]: z
+    scores: Array  # [n, length]: z q / sqrt(d)
+    attention: Array  # [n, length]
+    values: Array  # [n, length, dim]: V z
+    sequence: Array  # [n, dim]: xi, the sequence embedding
+    sequence_normalized: Array  # [n, dim]
+    hidden: Array  # [n, hidden]: after the activation
+    feed_forward: Array  # [n, dim]: U hidden + b2
+    output: Array  # [n, dim]: psi
+    logits: Array  # [n, embeddings]
+    probabilities: Array  # [n, embeddings]
+
+
+STAGES = tuple(field.name for field in fields(Activations))
+
+
+def kernel_shape(model: ModelConfig, sizes: Mapping[str, int]) -> _kernel.Shape:
+    return _kernel.Shape(
+        vocab=sizes["vocab"],
+        embeddings=sizes["embeddings"],
+        length=sizes["length"],
+        dim=model.dim,
+        hidden=model.hidden,
+        bias=model.bias,
+        activation=model.activation,
+        norm=model.norm,
+        norm_eps=model.norm_eps,
+        norm_tau=model.norm_tau,
+    )
+
+
+def config_shape(config: Config) -> _kernel.Shape:
+    sizes = {"vocab": config.task.vocab, "length": config.task.length}
+    return kernel_shape(config.model, {**sizes, "embeddings": config.embeddings})
+
+
+def initial_parameters(config: Config, seed: int = 0) -> Parameters:
+    """The weights that a run of this seed starts from.
+
+    Each is drawn for its own place (parameter, row, column): a wider model or more embedding rows
+    extend a smaller one; the scale of what is uniform follows the fan-in.
+    """
+    make = _kernel.initialize32 if config.precision == "float32" else _kernel.initialize64
+    return Parameters.from_flat(make(config_shape(config), check_seed(seed)), config.shapes)
+
+
+def forward(
+    parameters: Parameters,
+    tokens: npt.ArrayLike,
+    model: ModelConfig | None = None,
+    ablate: Ablate | None = None,
+    patch: Patch | None = None,
+) -> Activations:
+    """Run sequences [n, length] through the model and keep everything.
+
+    `ablate`: {"positions": [...], "hidden": [...]}: these positions get no attention (the others
+    share it), these hidden units no activation. `patch`: values to put in the place of those
+    computed, by stage: an array of the stage's shape, or a function from the computed array to one.
+    All later stages follow from it.
+
+    >>> import dynascope as ds
+    >>> p = ds.initial_parameters(ds.Config(), seed=0)
+    >>> plain = ds.forward(p, [[0] * 12, [1] * 12])
+    >>> plain.attention.sum(axis=1).round(5).tolist()
+    [1.0, 1.0]
+    >>> cut = ds.forward(p, [[0] * 12], ablate={"positions": [0]})
+    >>> float(cut.attention[0, 0])
+    0.0
+    >>> same = ds.forward(p, [[0] * 12], patch={"sequence": lambda xi: xi})
+    >>> bool((same.logits[0] == plain.logits[0]).all())
+    True
+    """
+    call = _Call(parameters, model)
+    checked = check_tokens("tokens", tokens, call.sizes["vocab"])
+    call.check_length(checked.shape[1])
+    cuts = call.cuts(ablate)
+    patches: dict[str, Array] = {}
+
+    def run() -> dict[str, Array]:
+        return _kernel.inspect(call.flat, call.shape, checked, patches, *cuts)
+
+    shapes = {name: array.shape for name, array in run().items()} if patch else {}
+    for name in sorted(patch or {}, key=lambda n: STAGES.index(n) if n in STAGES else -1):
+        if name not in STAGES:
+            raise unknown("patch", name, STAGES, kind="stage")
+        assert patch is not None
+        value = patch[name]
+        new = np.asarray(value(run()[name].copy()) if callable(value) else value)
+        if new.shape != shapes[name]:
+            raise expected(f"patch.{name}", f"shape {shapes[name]}", new.shape)
+        patches[name] = np.ascontiguousarray(new, dtype=call.flat.dtype)
+    return Activations(**run())
+
+
+def loss_and_gradient(
+    parameters: Parameters,
+    tokens: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    model: ModelConfig | None = None,
+    ablate: Ablate | None = None,
+) -> tuple[float, Parameters]:
+    """Mean cross-entropy over the sequences, and its gradient as `Parameters`.
+
+    >>> import dynascope as ds
+    >>> config = ds.Config(precision="float64")
+    >>> p = ds.initial_parameters(config)
+    >>> loss, grad = ds.loss_and_gradient(p, *ds.dataset(config.task), config.model)
+    >>> step = ds.loss_and_gradient(p - 1e-6 * grad, *ds.dataset(config.task), config.model)[0]
+    >>> round((loss - step) / (1e-6 * grad.norm() ** 2), 3)  # the gradient predicts the change
+    1.0
+    """
+    call = _Call(parameters, model)
+    checked = check_tokens("tokens", tokens, call.sizes["vocab"])
+    call.check_length(checked.shape[1])
+    if not len(checked):
+        raise expected("tokens", "at least one sequence", "none")
+    wanted = check_targets("targets", targets, len(checked), call.sizes["embeddings"])
+    loss, grad = _kernel.loss_and_gradient(
+        call.flat, call.shape, checked, wanted, *call.cuts(ablate)
+    )
+    return float(loss), Parameters.from_flat(grad, parameters.shapes)
+
+
+class _Call:
+    """Parameters and model options that have been found to go together."""
+
+    def __init__(self, parameters: Parameters, model: ModelConfig | None) -> None:
+        if not isinstance(parameters, Parameters):
+            raise expected("parameters", "ds.Parameters", type(parameters).__name__)
+        parameters.check()
+        rows, dim = parameters.shapes["token_embedding"]
+        length = parameters.shapes["position_embedding"][0]
+        hidden, bias = parameters.shapes["receptors"][0], "receptor_bias" in parameters
+        model = model or ModelConfig(dim=dim, hidden=hidden, bias=bias)
+        for name, got in (("dim", dim), ("hidden", hidden), ("bias", bias)):
+            if getattr(model, name) != got:
+                raise expected(f"model.{name}", f"{got}, as in the parameters", getattr(model, name))
+        self.sizes = {"vocab": rows, "embeddings": rows, "length": length, "hidden": hidden}
+        self.shape = kernel_shape(model, self.sizes)
+        self.flat = np.ascontiguousarray(parameters.flat)
+
+    def check_length(self, length: int) -> None:
+        if length != self.sizes["length"]:
+            raise expected("tokens", f"sequences of length {self.sizes['length']}", length)
+
+    def cuts(self, ablate: Ablate | None) -> tuple[Array | None, Array | None]:
+        for name in ablate or {}:
+            if name not in ("positions", "hidden"):
+                raise unknown("ablate", name, ("positions", "hidden"), kind="part")
+        positions = self._cut("positions", self.sizes["length"], ablate or {})
+        if positions is not None and positions.all():
+            raise DynascopeError("ablate.positions: expected at least one position to be left, but all are cut.")
+        return positions, self._cut("hidden", self.sizes["hidden"], ablate or {})
+
+    @staticmethod
+    def _cut(name: str, size: int, ablate: Ablate) -> Array | None:
+        if name not in ablate:
+            return None
+        cut = np.zeros(size, np.uint8)
+        for i in ablate[name]:
+            if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < size:
+                raise expected(f"ablate.{name}", f"numbers from 0 to {size - 1}", i)
+            cut[i] = 1
+        return cut

@@ -1,0 +1,209 @@
+"""The weights of one model: a small mapping of NumPy arrays over one flat vector.
+
+Names and order are the kernel's (`PARAMETER_NAMES`). The arrays are views of `.flat`, so changing
+one in place changes the whole; arithmetic makes new objects.
+"""
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope._kernel import PARAMETER_NAMES, parameter_shapes
+from dynascope.errors import DynascopeError, expected, unknown
+
+Array = npt.NDArray[Any]
+
+# Names in the authors' released code. The decoder is the token embedding: tied weights.
+_STATE_DICT = {
+    "token_emb.weight": "token_embedding",
+    "pos_emb.weight": "position_embedding",
+    "softmax.query.weight": "query",
+    "softmax.value.weight": "value",
+    "mlp.fc1.weight": "receptors",
+    "mlp.fc1.bias": "receptor_bias",
+    "mlp.fc2.weight": "assemblers",
+    "mlp.fc2.bias": "assembler_bias",
+    "output.weight": "token_embedding",
+}
+
+
+class Parameters(Mapping[str, Array]):
+    """Named weights, all float32 or all float64.
+
+    >>> import dynascope as ds
+    >>> p = ds.initial_parameters(ds.Config(), seed=0)
+    >>> p.token_embedding.shape, p["receptors"].shape, p.flat.shape
+    ((2, 2), (32, 2), (196,))
+    >>> (p - p).norm()
+    0.0
+    """
+
+    def __init__(self, arrays: Mapping[str, npt.ArrayLike]) -> None:
+        given = {name: np.asarray(array) for name, array in arrays.items()}
+        for name in given:
+            if name not in PARAMETER_NAMES:
+                raise unknown("parameters", name, PARAMETER_NAMES, kind="parameter")
+        shapes = _shapes_of(given)
+        dtype = np.result_type(*(array.dtype for array in given.values()))
+        if dtype not in (np.float32, np.float64):
+            raise expected("parameters", "arrays of float32 or float64", str(dtype))
+        for name, shape in shapes.items():
+            if given[name].shape != shape:
+                raise expected(f"parameters.{name}", f"shape {shape}", given[name].shape)
+        flat = np.concatenate([given[name].astype(dtype).ravel() for name in shapes])
+        self._adopt(flat, shapes)
+
+    @classmethod
+    def from_flat(cls, flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> "Parameters":
+        """Parameters over this very vector (no copy)."""
+        made = cls.__new__(cls)
+        made._adopt(flat, dict(shapes))
+        return made
+
+    def _adopt(self, flat: Array, shapes: dict[str, tuple[int, ...]]) -> None:
+        self.flat = flat
+        self.shapes = shapes
+        self._views: dict[str, Array] = {}
+        start = 0
+        for name, shape in shapes.items():
+            size = int(np.prod(shape))
+            self._views[name] = flat[start : start + size].reshape(shape)
+            start += size
+        if start != flat.size:
+            raise expected("parameters.flat", f"{start} numbers", flat.size)
+
+    # ---- a mapping ------------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Array:
+        return self._views[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __getattr__(self, name: str) -> Array:
+        if name != "_views" and name in self._views:
+            return self._views[name]
+        raise AttributeError(f"Parameters has no {name!r}; it has {', '.join(self.shapes)}.")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._views]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}{list(shape)}" for name, shape in self.shapes.items())
+        return f"Parameters({inside}; {self.flat.dtype})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Parameters.from_flat, (self.flat, self.shapes))
+
+    # ---- arithmetic -----------------------------------------------------------------------------
+    def _combine(self, other: object, operation: Callable[[Any, Any], Any]) -> "Parameters":
+        if isinstance(other, Parameters):
+            if other.shapes != self.shapes:
+                raise expected("parameters", f"shapes {self.shapes}", other.shapes)
+            other = other.flat
+        elif not np.isscalar(other):
+            return NotImplemented
+        return Parameters.from_flat(operation(self.flat, other), self.shapes)
+
+    def __add__(self, other: object) -> "Parameters":
+        return self._combine(other, operator.add)
+
+    def __sub__(self, other: object) -> "Parameters":
+        return self._combine(other, operator.sub)
+
+    def __mul__(self, other: object) -> "Parameters":
+        return self._combine(other, operator.mul)
+
+    def __truediv__(self, other: object) -> "Parameters":
+        return self._combine(other, operator.truediv)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Parameters":
+        return Parameters.from_flat(-self.flat, self.shapes)
+
+    def __eq__(self, other: object) -> bool:
+        """The same shapes and the same numbers, bit for bit but for the sign of 0."""
+        if not isinstance(other, Parameters):
+            return NotImplemented
+        return self.shapes == other.shapes and np.array_equal(self.flat, other.flat, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def norm(self) -> float:
+        """Euclidean length of the whole vector."""
+        return float(np.linalg.norm(self.flat))
+
+    def copy(self) -> "Parameters":
+        return Parameters.from_flat(self.flat.copy(), self.shapes)
+
+    def astype(self, dtype: npt.DTypeLike) -> "Parameters":
+        return Parameters.from_flat(self.flat.astype(dtype), self.shapes)
+
+    def replace(self, **arrays: npt.ArrayLike) -> "Parameters":
+        """A copy with some arrays exchanged; their number of rows may differ."""
+        return Parameters({**self, **{name: np.asarray(a) for name, a in arrays.items()}})
+
+    def check(self, field: str = "parameters") -> "Parameters":
+        """Itself, or an error that names where a number is not finite."""
+        for name, array in self.items():
+            bad = np.argwhere(~np.isfinite(array))
+            if len(bad):
+                where = ", ".join(str(i) for i in bad[0])
+                raise expected(f"{field}.{name}", "finite numbers", f"{array[tuple(bad[0])]} at [{where}]")
+        return self
+
+    # ---- the authors' names ---------------------------------------------------------------------
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> "Parameters":
+        """From the names of the authors' code; tensors or arrays."""
+        arrays: dict[str, Array] = {}
+        for key, value in state.items():
+            if key not in _STATE_DICT:
+                raise unknown("state_dict", key, _STATE_DICT, kind="name")
+            name = _STATE_DICT[key]
+            array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+            array = array.reshape(-1) if name == "query" else array
+            if name in arrays and not np.array_equal(arrays[name], array):
+                raise DynascopeError(
+                    "state_dict.output.weight: expected the weights of token_emb.weight (they are "
+                    "tied), but got other ones."
+                )
+            arrays[name] = array
+        return cls(arrays)
+
+    def to_state_dict(self) -> dict[str, Array]:
+        """Copies under the names of the authors' code."""
+        return {
+            key: self[name].copy().reshape((1, -1) if name == "query" else self.shapes[name])
+            for key, name in _STATE_DICT.items()
+            if name in self
+        }
+
+
+def _shapes_of(given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+    """The shapes that fit together, read off the embeddings and the receptors."""
+    required = [name for name in PARAMETER_NAMES if not name.endswith("_bias")]
+    missing = [name for name in required if name not in given]
+    if missing:
+        raise expected("parameters", f"all of {', '.join(required)}", f"none called {missing[0]}")
+    biases = [name for name in PARAMETER_NAMES if name.endswith("_bias") and name in given]
+    if len(biases) == 1:
+        raise expected("parameters", "both biases or neither", f"only {biases[0]}")
+    for name in ("token_embedding", "position_embedding", "receptors"):
+        if given[name].ndim != 2 or 0 in given[name].shape:
+            raise expected(f"parameters.{name}", "a non-empty matrix", f"shape {given[name].shape}")
+    return parameter_shapes(
+        vocab=given["token_embedding"].shape[0],
+        length=given["position_embedding"].shape[0],
+        dim=given["token_embedding"].shape[1],
+        hidden=given["receptors"].shape[0],
+        embeddings=given["token_embedding"].shape[0],
+        bias=bool(biases),
+    )

@@ -1,0 +1,233 @@
+"""One training run as it was recorded, and many of them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
+from dynascope.config import Config
+from dynascope.data import Data
+from dynascope.errors import DynascopeError, expected
+from dynascope.parameters import Parameters
+
+if TYPE_CHECKING:
+    import os
+
+    from dynascope.trainer import Trainer
+
+Array = npt.NDArray[Any]
+
+# Summary thresholds; one place for the demo's table and whatever sorts runs by success.
+SOLVED_ACCURACY = 0.9
+LEARNING_ACCURACY = 0.6
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a run started, when that was not a fresh model of its own seed.
+
+    `kind`: "fine-tune" (given weights, fresh moments, epoch 0) or "branch" (weights changed in the
+    middle: moments and epochs go on). `parent` and `epoch` name the run it came from, where known;
+    `start` is a hash of the weights it went on with.
+    """
+
+    kind: str
+    start: str
+    parent: str | None = None
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Every step between two epochs: curves of the batch before each step, weights after it."""
+
+    first_epoch: int
+    last_epoch: int
+    curves: Mapping[str, Array]
+    weights: Array  # [steps, packed]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A recorded run. Index 0 of curves and weights is before training.
+
+    Curves, per epoch: `train_loss`, `test_loss`, `train_accuracy`, `test_accuracy` (and `unseen_...`
+    when asked for), on the whole set after the epoch; `grad_norm/NAME` and `grad_norm_max/NAME`,
+    mean and maximum over the epoch's steps, before clipping, NaN at index 0; `full_grad_norm/NAME`
+    on the whole train set when asked for; `update_ratio/NAME`, how far the epoch moved a parameter
+    relative to its length; `min_norm_embedding` and `min_norm_sequence`, the shortest vectors that
+    were normalised.
+
+    A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
+    loss above 1e4; later values are NaN.
+    """
+
+    config: Config
+    seed: int
+    table: Array  # [epochs + 1, all curves of the kernel]; `curves` names those that mean something
+    weights: Array  # [kept, packed]
+    weight_epochs: npt.NDArray[np.int64]
+    states: Array  # [kept, 3, packed]: weights, first and second moments
+    state_epochs: npt.NDArray[np.int64]
+    diverged: int | None = None
+    origin: Origin | None = None
+    data: Data | None = None
+    seconds: float = 0.0
+    steps: Steps | None = None
+
+    @property
+    def epochs(self) -> int:
+        """The last epoch."""
+        return len(self.table) - 1
+
+    @cached_property
+    def id(self) -> str:
+        """A name that follows from what the run is: config (not recording), seed, origin, data."""
+        what = {
+            "config": json.loads(self.config.canonical_json()),
+            "seed": self.seed,
+            "origin": vars(self.origin) if self.origin else None,
+            "data": self.data.digest() if self.data else None,
+        }
+        text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    @cached_property
+    def curves(self) -> Mapping[str, Array]:
+        """What was recorded each epoch, by name: arrays of length epochs + 1."""
+        has = recorded_curves(self.config, self.data)
+        return {name: self.table[:, i] for i, name in enumerate(CURVE_NAMES) if name in has}
+
+    def parameters(self, epoch: int = -1) -> Parameters:
+        """The weights after an epoch (0: before training; -1: the last).
+
+        An epoch that was not kept is computed again, exactly, from the nearest kept state.
+        """
+        epoch = self._checked(epoch)
+        kept = np.flatnonzero(self.weight_epochs == epoch)
+        if len(kept):
+            return Parameters.from_flat(self.weights[kept[-1]].copy(), self.config.shapes)
+        return self.trainer(epoch).parameters
+
+    def trainer(self, epoch: int = -1) -> "Trainer":
+        """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
+        from dynascope.trainer import Trainer
+
+        return Trainer.at(self, self._checked(epoch))
+
+    def continued(self, epochs: int) -> "Run":
+        """This run, trained on until `epochs` epochs in all: the same bits as in one go."""
+        if epochs <= self.epochs:
+            raise expected("epochs", f"more than the {self.epochs} that the run has", epochs)
+        if self.config.training.schedule == "cosine":
+            raise DynascopeError(
+                "training.schedule: expected constant or warmup to go on with a run, but got "
+                "'cosine', whose length is part of the run; fine-tune from it instead."
+            )
+        trainer = self.trainer()
+        trainer.advance(epochs - trainer.epoch)
+        return trainer.run
+
+    def summary(self) -> dict[str, float | int | str | None]:
+        """What the tables show of a run, one value per column."""
+        accuracy = self.curves.get("test_accuracy", self.curves["train_accuracy"])
+        above = np.flatnonzero(accuracy > LEARNING_ACCURACY)
+        loss = self.curves["train_loss"]
+        return {
+            "id": self.id,
+            "seed": self.seed,
+            "accuracy": float(accuracy[-1]),
+            "learning_epoch": int(above[0]) if len(above) else None,
+            "lowest_loss": float(np.nanmin(loss)) if not np.isnan(loss).all() else float("nan"),
+            "diverged": self.diverged,
+            "seconds": self.seconds,
+        }
+
+    def _checked(self, epoch: int) -> int:
+        last = self.epochs if self.diverged is None else self.diverged
+        whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
+        if not whole or not -1 <= epoch <= last:
+            why = "" if self.diverged is None else f" (the run diverged at epoch {self.diverged})"
+            raise expected("epoch", f"a whole number from 0 to {last}{why}", epoch)
+        return last if epoch == -1 else int(epoch)
+
+    def __repr__(self) -> str:
+        state = f"diverged at {self.diverged}" if self.diverged is not None else (
+            f"test accuracy {self.summary()['accuracy']:.3f}"
+        )
+        return f"Run({self.id}, seed={self.seed}, epochs={self.epochs}, {state})"
+
+
+class Runs(Sequence[Run]):
+    """Runs in the order of their seeds; a list that can be saved."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self._runs = tuple(runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Runs": ...
+    def __getitem__(self, index: int | slice) -> "Run | Runs":
+        return Runs(self._runs[index]) if isinstance(index, slice) else self._runs[index]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    def __repr__(self) -> str:
+        return f"Runs({len(self)}, {self.solved()} above {SOLVED_ACCURACY} test accuracy)"
+
+    def by_seed(self, seed: int) -> Run:
+        """The run with this seed."""
+        for run in self._runs:
+            if run.seed == seed:
+                return run
+        seeds = ", ".join(str(run.seed) for run in self._runs[:20])
+        raise expected("seed", f"one of {seeds}{' ...' if len(self) > 20 else ''}", seed)
+
+    def curve(self, name: str) -> Array:
+        """One curve of all runs: [runs, epochs + 1]."""
+        return np.stack([run.curves[name] for run in self._runs])
+
+    def solved(self, accuracy: float = SOLVED_ACCURACY) -> int:
+        """How many runs end above this test accuracy."""
+        return sum(float(run.summary()["accuracy"] or 0) > accuracy for run in self._runs)
+
+    def table(self) -> list[dict[str, float | int | str | None]]:
+        """The runs' summaries; `pandas.DataFrame(runs.table())` makes a data frame of them."""
+        return [run.summary() for run in self._runs]
+
+    def save(self, folder: "str | os.PathLike[str]") -> None:
+        """Write the runs to a new folder; `ds.load` reads it."""
+        from dynascope.folder import save
+
+        save(self, folder)
+
+
+def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:
+    """The curves that a run with this config has values for."""
+    record, biases = config.record, () if config.model.bias else ("receptor_bias", "assembler_bias")
+    missing = [f"/{name}" for name in biases]
+    missing += [] if record.unseen else ["unseen_"]
+    missing += [] if record.gradients else ["grad_norm/", "grad_norm_max/"]
+    missing += [] if record.full_gradients else ["full_grad_norm/"]
+    missing += ["test_"] if data is not None and not len(data.sets[1][1]) else []
+    return frozenset(
+        name
+        for name in CURVE_NAMES
+        if not any(name.endswith(m) if m[0] == "/" else name.startswith(m) for m in missing)
+    )
+
+
+def step_curves(table: Array, config: Config) -> dict[str, Array]:
+    has = {f"grad_norm/{name}" for name in config.shapes} | set(STEP_CURVE_NAMES[:3])
+    return {name: table[:, i] for i, name in enumerate(STEP_CURVE_NAMES) if name in has}

@@ -1,0 +1,181 @@
+"""The arrays that a trainer records into, and how they grow.
+
+Row numbers follow from the epoch: curves have a row per epoch, weights and states one for each epoch
+divisible by `weights_every` and `state_every`; the last ones are added when a run is read off.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES, Trainer32, Trainer64
+from dynascope.config import Config
+from dynascope.run import Run, Steps, step_curves
+
+Array = npt.NDArray[Any]
+Kernel = Trainer32 | Trainer64
+
+
+def weight_count(config: Config) -> int:
+    return sum(int(np.prod(shape)) for shape in config.shapes.values())
+
+
+def steps_per_epoch(config: Config) -> int:
+    return -(-config.task.train_size // config.training.batch)
+
+
+def recorded_bytes(config: Config) -> int:
+    """Memory that the record of one run takes."""
+    record, epochs = config.record, config.training.epochs
+    size, item = weight_count(config), 4 if config.precision == "float32" else 8
+    numbers = (epochs + 1) * len(CURVE_NAMES)
+    numbers += (_rows(epochs, record.weights_every) + 1) * size
+    numbers += (_rows(epochs, record.state_every) + 1) * 3 * size
+    if record.steps:
+        steps = (record.steps[1] - record.steps[0]) * steps_per_epoch(config)
+        numbers += steps * (size + len(STEP_CURVE_NAMES))
+    return numbers * item
+
+
+def _rows(epochs: int, every: int) -> int:
+    return epochs // every + 1 if every else 1
+
+
+class Tape:
+    """What one trainer has recorded."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._size = weight_count(config)
+        self._dtype = np.dtype(config.precision)
+        self._weights_every = config.record.weights_every
+        self._state_every = config.record.state_every
+        self.table = self._empty(0, len(CURVE_NAMES))
+        self._weights = self._empty(0, self._size)
+        self._states = self._empty(0, 3, self._size)
+        # States at which weights were changed by hand: replay must not start before them.
+        self._edits: dict[int, Array] = {}
+        self._fence: int | None = None  # an edit within an epoch: keep the state at its end
+        self._steps: tuple[Array, Array] | None = None
+        self._steps_done = 0
+        if config.record.steps:
+            count = (config.record.steps[1] - config.record.steps[0]) * steps_per_epoch(config)
+            self._steps = (self._empty(count, len(STEP_CURVE_NAMES)), self._empty(count, self._size))
+        self.reserve(config.training.epochs)
+
+    @classmethod
+    def of(cls, run: Run, epoch: int) -> "Tape":
+        """The tape as it was when `run` had reached `epoch`."""
+        tape = cls(run.config)
+        tape.reserve(max(epoch, run.config.training.epochs))
+        tape.table[: epoch + 1] = run.table[: epoch + 1]
+        for kept, at in zip(run.weights, run.weight_epochs, strict=True):
+            if at <= epoch and (at == 0 or (tape._weights_every and at % tape._weights_every == 0)):
+                tape._weights[at // tape._weights_every if at else 0] = kept
+        for kept, at in zip(run.states, run.state_epochs, strict=True):
+            if at > epoch:
+                continue
+            if at == 0 or (tape._state_every and at % tape._state_every == 0):
+                tape._states[at // tape._state_every if at else 0] = kept
+            elif run.origin is not None and run.origin.kind == "branch":
+                tape._edits[int(at)] = kept.copy()
+        if run.steps and tape._steps:
+            done = max(0, min(epoch, run.steps.last_epoch) - run.steps.first_epoch)
+            tape._steps_done = done * steps_per_epoch(run.config)
+            for name, curve in run.steps.curves.items():
+                column = STEP_CURVE_NAMES.index(name)
+                tape._steps[0][: tape._steps_done, column] = curve[: tape._steps_done]
+            tape._steps[1][: tape._steps_done] = run.steps.weights[: tape._steps_done]
+        return tape
+
+    def begin(self, kernel: Kernel) -> None:
+        kernel.record_now(self.table[:1], self._weights[:1], self._states[:1])
+
+    def reserve(self, epochs: int) -> None:
+        """Room for this many epochs."""
+        self.table = self._grown(self.table, epochs + 1)
+        self._weights = self._grown(self._weights, _rows(epochs, self._weights_every))
+        self._states = self._grown(self._states, _rows(epochs, self._state_every))
+
+    def until(self, epoch: int, target: int) -> int:
+        """How many epochs from `epoch` on can be done in one go: recording of steps starts or ends,
+        or the state must be kept, at the next boundary."""
+        stops = [target]
+        if self._config.record.steps:
+            stops += [at for at in self._config.record.steps if epoch < at < target]
+        if self._fence is not None:
+            stops.append(self._fence)
+        return min(stops) - epoch
+
+    def advance(self, kernel: Kernel, epochs: int, steps: int) -> None:
+        at = kernel.epoch
+        arrays: dict[str, Any] = {"curves": self.table[at + 1 :]}
+        if self._weights_every:
+            arrays["weights"] = self._weights[at // self._weights_every + 1 :]
+            arrays["weights_every"] = self._weights_every
+        if self._state_every:
+            arrays["states"] = self._states[at // self._state_every + 1 :]
+            arrays["state_every"] = self._state_every
+        span = self._config.record.steps
+        if self._steps and span and span[0] <= at < span[1]:
+            left = len(self._steps[0]) - self._steps_done
+            steps = min(steps, left)
+            arrays["step_curves"] = self._steps[0][self._steps_done :]
+            arrays["step_weights"] = self._steps[1][self._steps_done :]
+            before = kernel.step
+            kernel.advance(epochs, steps, **arrays)
+            self._steps_done += kernel.step - before
+        else:
+            kernel.advance(epochs, steps, **arrays)
+        if self._fence is not None and kernel.epoch >= self._fence:
+            self._edits[kernel.epoch] = kernel.state()
+            self._fence = None
+
+    def mark_edit(self, kernel: Kernel) -> None:
+        """The weights have been changed by hand: keep what replay needs."""
+        if kernel.step_in_epoch:
+            self._fence = kernel.epoch + 1
+            return
+        epoch = kernel.epoch
+        self._edits[epoch] = kernel.state()
+        if self._weights_every and epoch % self._weights_every == 0:
+            self._weights[epoch // self._weights_every] = kernel.parameters()
+        if self._state_every and epoch % self._state_every == 0:
+            self._states[epoch // self._state_every] = self._edits[epoch]
+
+    def kept(
+        self, kernel: Kernel
+    ) -> tuple[Array, npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]:
+        """Weights and states so far with their epochs, the present ones last."""
+        last = kernel.epoch
+        weights = self._by_epoch(self._weights, self._weights_every, last)
+        states = self._by_epoch(self._states, self._state_every, last) | self._edits
+        if not kernel.step_in_epoch:  # in the middle of an epoch the present belongs to none
+            weights.setdefault(last, kernel.parameters())
+            states.setdefault(last, kernel.state())
+        return *_stacked(weights), *_stacked(states)
+
+    def steps(self) -> Steps | None:
+        span = self._config.record.steps
+        if not self._steps or not span:
+            return None
+        curves, weights = (array[: self._steps_done].copy() for array in self._steps)
+        return Steps(span[0], span[1], step_curves(curves, self._config), weights)
+
+    @staticmethod
+    def _by_epoch(rows: Array, every: int, last: int) -> dict[int, Array]:
+        return {i * every: rows[i] for i in range(_rows(last, every))}
+
+    def _empty(self, *shape: int) -> Array:
+        return np.full(shape, np.nan, self._dtype)
+
+    def _grown(self, array: Array, rows: int) -> Array:
+        if rows <= len(array):
+            return array
+        return np.concatenate([array, self._empty(rows - len(array), *array.shape[1:])])
+
+
+def _stacked(rows: dict[int, Array]) -> tuple[Array, npt.NDArray[np.int64]]:
+    epochs = sorted(rows)
+    return np.stack([rows[epoch] for epoch in epochs]), np.array(epochs, dtype=np.int64)

@@ -1,0 +1,235 @@
+"""A run in the making: advance it by epochs or steps, look, change its weights, go on."""
+
+import hashlib
+import time
+
+import numpy as np
+
+from dynascope import _kernel
+from dynascope._frozen import frozen_mask
+from dynascope.config import Config
+from dynascope.data import Data, Examples, check_seed, dataset, without
+from dynascope.errors import DynascopeError, expected
+from dynascope.model import config_shape, initial_parameters
+from dynascope.parameters import Parameters
+from dynascope.run import Origin, Run
+from dynascope.tape import Tape
+
+_ALWAYS = 2**62  # steps or epochs: no limit
+
+
+class Trainer:
+    """Train one model, recording as `config.record` says.
+
+    `start`: weights to begin with instead of the seed's own (fine-tuning: fresh moments, epoch 0);
+    with fewer embedding rows than the config has, the seed's own fresh rows are appended.
+
+    >>> import dynascope as ds
+    >>> trainer = ds.Trainer(ds.Config(), seed=0)
+    >>> trainer.advance(3); trainer.advance_steps(7)
+    >>> trainer.epoch, trainer.step
+    (3, 199)
+    >>> edited = trainer.parameters
+    >>> edited.query[:] = 0
+    >>> trainer.parameters = edited  # a branch: moments and epoch count stay
+    >>> trainer.advance(2)  # the epoch begun by the seven steps counts
+    >>> trainer.run.epochs, trainer.run.origin.kind
+    (5, 'branch')
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        seed: int = 0,
+        *,
+        data: Data | None = None,
+        start: Parameters | None = None,
+        origin: Origin | None = None,
+    ) -> None:
+        config = config or Config()
+        self.config = data.fit(config) if data else config
+        self.seed, self.data, self.origin = check_seed(seed), data, origin
+        if start is not None:
+            start = fitted_start(start, self.config, self.seed)
+            self.origin = origin or Origin("fine-tune", _fingerprint(start))
+        self._kernel = _make(self.config, self.seed, data, start)
+        self._tape = Tape(self.config)
+        self._tape.begin(self._kernel)
+        self._seconds = 0.0
+        self._asked = 0  # epochs asked for: a run that diverges has that many rows all the same
+
+    @classmethod
+    def at(cls, run: Run, epoch: int) -> "Trainer":
+        """A trainer with the history of `run` up to `epoch`, in exactly that state."""
+        made = cls.__new__(cls)
+        made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
+        start = Parameters.from_flat(run.weights[0], run.config.shapes)
+        made._kernel = _make(run.config, run.seed, run.data, start)
+        made._tape = Tape.of(run, epoch)
+        made._seconds, made._asked = run.seconds, epoch
+        kept = np.flatnonzero(run.state_epochs <= epoch)
+        if len(kept):  # else: from the start, with fresh moments
+            state = np.ascontiguousarray(run.states[kept[-1]])
+            made._kernel.set_state(state, int(run.state_epochs[kept[-1]]))
+        made._kernel.advance(epoch - made._kernel.epoch, _ALWAYS)
+        return made
+
+    @property
+    def epoch(self) -> int:
+        """Epochs completed."""
+        return self._kernel.epoch
+
+    @property
+    def step(self) -> int:
+        """Steps done, over all epochs."""
+        return self._kernel.step
+
+    @property
+    def diverged(self) -> int | None:
+        """The epoch at which the run blew up; from then on `advance` does nothing."""
+        return None if self._kernel.diverged < 0 else self._kernel.diverged
+
+    def advance(self, epochs: int = 1) -> None:
+        """Train until `epochs` more epochs have ended; one begun by steps counts when it ends."""
+        epochs = _count("epochs", epochs)
+        self._asked = max(self._asked, self.epoch + epochs)
+        self._tape.reserve(self._asked)
+        began = time.perf_counter()
+        target = self.epoch + epochs
+        while self.epoch < target and self.diverged is None:
+            self._tape.advance(self._kernel, self._tape.until(self.epoch, target), _ALWAYS)
+        self._seconds += time.perf_counter() - began
+
+    def advance_steps(self, steps: int = 1) -> None:
+        """Train for this many steps (batches); may end in the middle of an epoch."""
+        steps = _count("steps", steps)
+        began = time.perf_counter()
+        goal = self.step + steps
+        while self.step < goal and self.diverged is None:
+            self._asked = max(self._asked, self.epoch + 1)
+            self._tape.reserve(self._asked)
+            self._tape.advance(self._kernel, 1, goal - self.step)
+        self._asked = max(self.epoch, self._asked - 1)
+        self._seconds += time.perf_counter() - began
+
+    @property
+    def parameters(self) -> Parameters:
+        """The present weights (a copy). Assigning makes a branch: moments and epoch stay."""
+        return Parameters.from_flat(self._kernel.parameters(), self.config.shapes)
+
+    @parameters.setter
+    def parameters(self, new: Parameters) -> None:
+        if not isinstance(new, Parameters) or new.shapes != self.config.shapes:
+            got = new.shapes if isinstance(new, Parameters) else type(new).__name__
+            raise expected("parameters", f"ds.Parameters with shapes {self.config.shapes}", got)
+        if self.diverged is not None:
+            raise DynascopeError(f"parameters: expected a run that goes on, but it diverged at epoch {self.diverged}.")
+        new = new.check().astype(self.config.precision)
+        self.origin = Origin("branch", _fingerprint(new), self.run.id, self.epoch)
+        self._kernel.set_parameters(new.flat)
+        self._tape.mark_edit(self._kernel)
+
+    @property
+    def run(self) -> Run:
+        """Everything recorded so far, as a `Run` of its own (a copy)."""
+        epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
+        config = self.config
+        if epochs > config.training.epochs and config.training.schedule != "cosine":
+            config = config.replace({"training.epochs": epochs})  # what it would be in one go
+        weights, weight_epochs, states, state_epochs = self._tape.kept(self._kernel)
+        return Run(
+            config=config,
+            seed=self.seed,
+            table=self._tape.table[: epochs + 1].copy(),
+            weights=weights,
+            weight_epochs=weight_epochs,
+            states=states,
+            state_epochs=state_epochs,
+            diverged=self.diverged,
+            origin=self.origin,
+            data=self.data,
+            seconds=self._seconds,
+            steps=self._tape.steps(),
+        )
+
+
+def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
+    """The given weights as this config needs them: fresh embedding rows appended where it has more."""
+    if not isinstance(start, Parameters):
+        raise expected("start", "ds.Parameters", type(start).__name__)
+    start = start.check("start").astype(config.precision)
+    rows, wanted = len(start.token_embedding), config.embeddings
+    if rows > wanted:
+        raise expected(
+            "start.token_embedding", f"at most {wanted} rows", rows, f"set model.embeddings={rows}"
+        )
+    if rows < wanted:
+        fresh = initial_parameters(config, seed).token_embedding[rows:]
+        if fresh.shape[1] != start.token_embedding.shape[1]:
+            raise expected("start.token_embedding", f"rows of length {fresh.shape[1]}", start.token_embedding.shape[1])
+        start = start.replace(token_embedding=np.concatenate([start.token_embedding, fresh]))
+    for name, shape in config.shapes.items():
+        if start.shapes.get(name) != shape:
+            raise expected(f"start.{name}", f"shape {shape}", start.shapes.get(name))
+    if len(start) != len(config.shapes):
+        raise expected("start", "no biases (model.bias is false)", "receptor_bias")
+    return start
+
+
+def _make(
+    config: Config, seed: int, data: Data | None, start: Parameters | None
+) -> "_kernel.Trainer32 | _kernel.Trainer64":
+    t = config.training
+    sets: list[Examples] = list(data.sets) if data else [
+        dataset(config.task, seed, "train"),
+        dataset(config.task, seed, "test"),
+    ]
+    if not config.record.unseen:
+        sets.append((sets[0][0][:0], sets[0][1][:0]))
+    else:
+        sets.append(without(sets[1], sets[0][0]) if data else dataset(config.task, seed, "unseen"))
+    masks = frozen_mask(t.frozen, config.shapes)
+    frozen = np.concatenate([mask.ravel() for mask in masks.values()]).astype(np.uint8)
+    if start is None:
+        start = initial_parameters(config, seed)
+    make = _kernel.Trainer32 if config.precision == "float32" else _kernel.Trainer64
+    training = _kernel.Training(
+        optimizer=t.optimizer,
+        schedule=t.schedule,
+        lr=t.lr,
+        momentum=t.momentum,
+        beta1=t.beta1,
+        beta2=t.beta2,
+        eps=t.eps,
+        weight_decay=t.weight_decay,
+        clip=t.clip or 0.0,
+        mlp_lr_discount=t.mlp_lr_discount,
+        lr_final=t.lr_final,
+        warmup=t.warmup,
+        batch=t.batch,
+        epochs=t.epochs,
+        query_limit=t.query_limit or 0.0,
+        unit_tokens="token_embedding" in t.unit_rows,
+        unit_positions="position_embedding" in t.unit_rows,
+    )
+    return make(
+        config_shape(config),
+        training,
+        sets,
+        seed,
+        np.ascontiguousarray(start.flat),
+        frozen if frozen.any() else None,
+        config.record.gradients,
+        config.record.full_gradients,
+    )
+
+
+def _count(field: str, value: object) -> int:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 0 <= int(value) < 2**53:  # type: ignore[call-overload]
+        raise expected(field, "a whole number of at least 0", value)
+    return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def _fingerprint(parameters: Parameters) -> str:
+    return hashlib.sha256(parameters.flat.tobytes()).hexdigest()[:20]
