@@ -114,13 +114,15 @@ template <class T> struct NormalTail { Lanes<T> u, bell, tail; };
 
 DYNASCOPE_INLINE NormalTail<float> normal_tail(const Lanes<float>& size) {
   using C = Constants<float>;
-  static constexpr float two_to[] = {1.00000007545489719f,   0.693147188026228781f,
-                                     0.240221074853083375f,  0.0555035711421907782f,
-                                     0.00967603191832205408f, 0.00133908633646712344f};
-  static constexpr float above[] = {0.500000027296118366f, 0.191800970622763051f,
-                                    0.0365597548929948238f};
-  static constexpr float below[] = {1.0f, 1.18149034711454926f, 0.515769977945261249f,
-                                    0.0869202677263508638f, 0.000303984306911333243f};
+  static constexpr float two_to[] = {1.0f,
+                                     0.693147180559945309f,
+                                     0.240223490380203614f,
+                                     0.0555038101379645743f,
+                                     0.00966636851538544831f,
+                                     0.00133813025373207962f};
+  static constexpr float above[] = {0.5f, 0.191102973585283858f, 0.0364092459601151122f};
+  static constexpr float below[] = {1.0f, 1.18009316761015159f, 0.514361084555905346f,
+                                    0.0864765874721697692f, 0.000309817537980839827f};
   // Beyond 9 the tail is below 1e-18: cut there, so that no denormal can arise (they are slow).
   const Lanes<float> u = smaller(broadcast(9.0f), size);
   const Lanes<float> t = u * u * broadcast(-0.72134752044448170f);  // -log2(e)/2
@@ -180,17 +182,17 @@ struct Relu {
   template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) { return Gelu::positive<T>(x); }
 };
 
-/// silu(x) = x s(x) with s the logistic function; silu' = s (1 + x (1 - s)).
+/// silu(x) = x s(x) with s the logistic function; silu' = s + x s (1 - s), where with e = e^-|x|
+/// s (1 - s) = e/(1+e)^2: 1 - s itself would cancel.
 struct Silu {
-  template <class T> static DYNASCOPE_INLINE Lanes<T> logistic(const Lanes<T>& x) {
-    const Lanes<T> e = exponential<T>(-absolute<T>(x));
-    return select(x < zero<T>(), e, broadcast(T(1))) / (broadcast(T(1)) + e);
-  }
   template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
-    const Lanes<T> s = logistic<T>(x), one = broadcast(T(1));
-    return {x * s, s * (one + x * (one - s))};
+    const Lanes<T> one = broadcast(T(1)), e = exponential<T>(-absolute<T>(x));
+    const Lanes<T> inverse = one / (one + e), s = select(x < zero<T>(), e, one) * inverse;
+    return {x * s, s + x * (e * inverse * inverse)};
   }
-  template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) { return x * logistic<T>(x); }
+  template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) {
+    return both<T>(x).value;
+  }
 };
 
 }  // namespace DYNASCOPE_ISA

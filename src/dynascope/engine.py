@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from dynascope.config import Config
@@ -14,7 +14,7 @@ from dynascope.run import Origin, Run, Runs
 from dynascope.tape import recorded_bytes
 from dynascope.trainer import Trainer
 
-Start = Parameters | Run | Runs | Mapping[int, Parameters]
+Start = Parameters | Run | Runs | dict[int, Parameters]
 Report = Callable[["Status"], None]
 
 _SLICE = 0.05  # seconds that a thread computes between looks at the stop sign
@@ -56,8 +56,8 @@ def train(
 
     `seeds`: how many (0, 1, 2, ...) or which. `threads`: None takes all cores. `progress`: True
     shows a bar when it takes longer than two seconds; a function is called with the `Status`.
-    `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run` for
-    all seeds, or `Runs`, or a mapping, with one for each seed.
+    `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run`
+    for all seeds, or `Runs`, or a dict, with one for each seed.
 
     Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs.
 
@@ -89,7 +89,13 @@ class _Job:
         starts: list[tuple[Parameters, Origin | None] | None],
         status: Status,
     ) -> None:
-        self.config, self.seeds, self.data, self.starts, self.status = config, seeds, data, starts, status
+        self.config, self.seeds, self.data, self.starts, self.status = (
+            config,
+            seeds,
+            data,
+            starts,
+            status,
+        )
         self.results: list[Run | None] = [None] * len(seeds)
         self._next = iter(range(len(seeds)))
         self._lock = threading.Lock()
@@ -174,15 +180,17 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 
 def _threads(threads: int | None, runs: int) -> int:
     if threads is None:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096:
         raise expected("threads", "a whole number from 1 to 4096", threads)
     return min(threads, runs)
 
 
-def _starts(
-    start: Start | None, seeds: list[int]
-) -> list[tuple[Parameters, Origin | None] | None]:
+def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Origin | None] | None]:
     if start is None:
         return [None] * len(seeds)
     if isinstance(start, Parameters):
@@ -191,12 +199,14 @@ def _starts(
         return [_last(start)] * len(seeds)
     if isinstance(start, Runs):
         return [_last(start.by_seed(seed)) for seed in seeds]
-    if isinstance(start, Mapping):
+    if isinstance(start, dict):
         missing = [seed for seed in seeds if seed not in start]
         if missing:
             raise expected("start", "weights for every seed", f"none for seed {missing[0]}")
         return [(start[seed], None) for seed in seeds]
-    raise expected("start", "ds.Parameters, a ds.Run, ds.Runs or a mapping by seed", type(start).__name__)
+    raise expected(
+        "start", "ds.Parameters, a ds.Run, ds.Runs or a dict by seed", type(start).__name__
+    )
 
 
 def _last(run: Run) -> tuple[Parameters, Origin]:
@@ -222,8 +232,9 @@ def _check_memory(config: Config, runs: int) -> None:
     needed, available = runs * recorded_bytes(config), _available_memory()
     if available is not None and needed > 0.9 * available:
         raise DynascopeError(
-            f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with this "
-            f"record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer at a time."
+            f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with "
+            f"this record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer "
+            "at a time."
         )
 
 

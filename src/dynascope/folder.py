@@ -26,7 +26,9 @@ def check_new(folder: str | os.PathLike[str]) -> Path:
     """The path of a folder that does not exist yet, whose parent does or can be made."""
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DynascopeError(f"{path}: expected a new or empty folder, but it exists; choose another name.")
+        raise DynascopeError(
+            f"{path}: expected a new or empty folder, but it exists; choose another name."
+        )
     return path
 
 
@@ -57,7 +59,9 @@ def save(runs: Runs, folder: str | os.PathLike[str]) -> None:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
     except OSError as error:
-        raise DynascopeError(f"{path}: cannot write the runs ({error.strerror or error}).") from None
+        raise DynascopeError(
+            f"{path}: cannot write the runs ({error.strerror or error})."
+        ) from None
 
 
 def load(folder: str | os.PathLike[str]) -> Runs:
@@ -67,7 +71,11 @@ def load(folder: str | os.PathLike[str]) -> Runs:
 
     path = Path(folder)
     if not (path / "runs.json").is_file():
-        raise expected(str(path), "a folder of runs (with runs.json)", "none" if not path.exists() else "another folder")
+        raise expected(
+            str(path),
+            "a folder of runs (with runs.json)",
+            "none" if not path.exists() else "another folder",
+        )
     try:
         described = json.loads((path / "runs.json").read_text(encoding="utf-8"))
         if described.get("format") != FORMAT:
@@ -79,7 +87,9 @@ def load(folder: str | os.PathLike[str]) -> Runs:
     except OSError as error:
         raise DynascopeError(f"{path}: cannot read the runs ({error.strerror or error}).") from None
     except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
-        raise DynascopeError(f"{path}: expected runs as dynascope writes them, but they are damaged ({error!r}).") from None
+        raise DynascopeError(
+            f"{path}: expected runs as dynascope writes them, but they are damaged ({error!r})."
+        ) from None
 
 
 def _described(run: Run) -> dict[str, Any]:
@@ -90,7 +100,9 @@ def _described(run: Run) -> dict[str, Any]:
         "origin": vars(run.origin) if run.origin else None,
         "diverged": run.diverged,
         "seconds": run.seconds,
-        "steps": [run.steps.first_epoch, run.steps.last_epoch, list(run.steps.curves)] if run.steps else None,
+        "steps": [run.steps.first_epoch, run.steps.last_epoch, list(run.steps.curves)]
+        if run.steps
+        else None,
         "data": run.data is not None,
     }
 

@@ -162,7 +162,9 @@ class _Call:
         model = model or ModelConfig(dim=dim, hidden=hidden, bias=bias)
         for name, got in (("dim", dim), ("hidden", hidden), ("bias", bias)):
             if getattr(model, name) != got:
-                raise expected(f"model.{name}", f"{got}, as in the parameters", getattr(model, name))
+                raise expected(
+                    f"model.{name}", f"{got}, as in the parameters", getattr(model, name)
+                )
         self.sizes = {"vocab": rows, "embeddings": rows, "length": length, "hidden": hidden}
         self.shape = kernel_shape(model, self.sizes)
         self.flat = np.ascontiguousarray(parameters.flat)
@@ -177,7 +179,9 @@ class _Call:
                 raise unknown("ablate", name, ("positions", "hidden"), kind="part")
         positions = self._cut("positions", self.sizes["length"], ablate or {})
         if positions is not None and positions.all():
-            raise DynascopeError("ablate.positions: expected at least one position to be left, but all are cut.")
+            raise DynascopeError(
+                "ablate.positions: expected at least one position to be left, but all are cut."
+            )
         return positions, self._cut("hidden", self.sizes["hidden"], ablate or {})
 
     @staticmethod

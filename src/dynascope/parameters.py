@@ -101,14 +101,16 @@ class Parameters(Mapping[str, Array]):
         return (Parameters.from_flat, (self.flat, self.shapes))
 
     # ---- arithmetic -----------------------------------------------------------------------------
-    def _combine(self, other: object, operation: Callable[[Any, Any], Any]) -> "Parameters":
+    __array_ufunc__ = None  # NumPy scalars leave arithmetic with Parameters to Parameters
+
+    def _combine(self, other: object, operation: Callable[[Array, Any], Array]) -> "Parameters":
         if isinstance(other, Parameters):
             if other.shapes != self.shapes:
                 raise expected("parameters", f"shapes {self.shapes}", other.shapes)
-            other = other.flat
-        elif not np.isscalar(other):
-            return NotImplemented
-        return Parameters.from_flat(operation(self.flat, other), self.shapes)
+            return Parameters.from_flat(operation(self.flat, other.flat), self.shapes)
+        if not isinstance(other, int | float | np.number):
+            raise expected("parameters", "a number or ds.Parameters to go with", other)
+        return Parameters.from_flat(operation(self.flat, float(other)), self.shapes)
 
     def __add__(self, other: object) -> "Parameters":
         return self._combine(other, operator.add)
@@ -156,7 +158,9 @@ class Parameters(Mapping[str, Array]):
             bad = np.argwhere(~np.isfinite(array))
             if len(bad):
                 where = ", ".join(str(i) for i in bad[0])
-                raise expected(f"{field}.{name}", "finite numbers", f"{array[tuple(bad[0])]} at [{where}]")
+                raise expected(
+                    f"{field}.{name}", "finite numbers", f"{array[tuple(bad[0])]} at [{where}]"
+                )
         return self
 
     # ---- the authors' names ---------------------------------------------------------------------

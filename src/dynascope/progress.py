@@ -1,53 +1,79 @@
 """The progress bar of long jobs: how far, how fast, how long still."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
     from dynascope.engine import Status
 
-_PATIENCE = 2.0  # seconds that a job may take in all before a bar is worth its lines
+_PATIENCE = 2.0  # seconds that a job may take in all before a bar is worth its line
+_FIRST_LOOK = 0.3  # seconds after which the speed so far says how long the whole will take
 
 
 class Bar:
-    """Call it with a `Status`; it appears once the job turns out to be a long one."""
+    """Call it with a `Status`; it appears on stderr once the job turns out to be a long one.
 
-    def __init__(self, console: Any = None) -> None:
+    Without a terminal (or notebook) there is none: a log is not to be filled with frames.
+    """
+
+    def __init__(self, console: "Console | None" = None) -> None:
         self._console = console
-        self._bar: Any = None
-        self._task: Any = None
+        self._shown: Progress | None = None
+        self._off = False
 
     def __call__(self, status: "Status") -> None:
-        if self._bar is None:
-            done = max(status.finished_epochs, 1) / max(status.epochs, 1)
-            if status.seconds < 0.3 or status.seconds / done < _PATIENCE:
+        share = max(status.finished_epochs, 1) / max(status.epochs, 1)
+        whole = status.seconds / share
+        if self._shown is None:
+            if self._off or status.seconds < _FIRST_LOOK or whole < _PATIENCE:
                 return
-            self._open(status)
-        rate = status.finished_runs / status.seconds
-        epochs = status.finished_epochs / status.seconds
-        self._bar.update(
-            self._task,
-            completed=status.finished_epochs,
-            runs=f"{status.finished_runs}/{status.runs} runs",
-            speed=f"{rate:.1f} runs/s" if rate >= 1 else f"{epochs:,.0f} epochs/s",
-        )
+            self._open()
+        if self._shown is not None:
+            self._shown.update(
+                self._shown.task_ids[0],
+                completed=share,
+                runs=f"{status.finished_runs}/{status.runs} runs",
+                speed=_speed(status),
+                left=f"{clock(whole - status.seconds)} left",
+            )
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._shown is not None:
+            self._shown.stop()
 
-    def _open(self, status: "Status") -> None:
+    def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        self._bar = Progress(
-            TextColumn("training"),
-            BarColumn(),
-            TextColumn("{task.fields[runs]}  {task.fields[speed]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=self._console or Console(stderr=True),
+        console = self._console or Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter) or console.is_dumb_terminal:
+            self._off = True
+            return
+        self._shown = Progress(
+            BarColumn(24, complete_style="green", finished_style="green"),
+            *(TextColumn(f" {{task.fields[{name}]}}") for name in ("runs", "speed", "left")),
+            console=console,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=status.epochs, runs="", speed="")
-        self._bar.start()
+        self._shown.add_task("", total=1.0, runs="", speed="", left="")
+        self._shown.start()
+
+
+def clock(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> clock(7.4), clock(95), clock(7384)
+    ('0:07', '1:35', '2:03:04')
+    """
+    minutes, second = divmod(round(max(seconds, 0)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def _speed(status: "Status") -> str:
+    runs = status.finished_runs / status.seconds
+    if runs >= 1:
+        return f"{runs:,.1f} runs/s"
+    return f"{status.finished_epochs / status.seconds:,.0f} epochs/s"

@@ -57,12 +57,12 @@ class Steps:
 class Run:
     """A recorded run. Index 0 of curves and weights is before training.
 
-    Curves, per epoch: `train_loss`, `test_loss`, `train_accuracy`, `test_accuracy` (and `unseen_...`
-    when asked for), on the whole set after the epoch; `grad_norm/NAME` and `grad_norm_max/NAME`,
-    mean and maximum over the epoch's steps, before clipping, NaN at index 0; `full_grad_norm/NAME`
-    on the whole train set when asked for; `update_ratio/NAME`, how far the epoch moved a parameter
-    relative to its length; `min_norm_embedding` and `min_norm_sequence`, the shortest vectors that
-    were normalised.
+    Curves, per epoch: `train_loss`, `test_loss`, `train_accuracy`, `test_accuracy` (and
+    `unseen_...` when asked for), on the whole set after the epoch; `grad_norm/NAME` and
+    `grad_norm_max/NAME`, mean and maximum over the epoch's steps, before clipping, NaN at index 0;
+    `full_grad_norm/NAME` on the whole train set when asked for; `update_ratio/NAME`, how far the
+    epoch moved a parameter relative to its length; `min_norm_embedding` and `min_norm_sequence`,
+    the shortest vectors that were normalised.
 
     A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
     loss above 1e4; later values are NaN.
@@ -158,8 +158,10 @@ class Run:
         return last if epoch == -1 else int(epoch)
 
     def __repr__(self) -> str:
-        state = f"diverged at {self.diverged}" if self.diverged is not None else (
-            f"test accuracy {self.summary()['accuracy']:.3f}"
+        state = (
+            f"diverged at {self.diverged}"
+            if self.diverged is not None
+            else (f"test accuracy {self.summary()['accuracy']:.3f}")
         )
         return f"Run({self.id}, seed={self.seed}, epochs={self.epochs}, {state})"
 

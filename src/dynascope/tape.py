@@ -1,7 +1,7 @@
 """The arrays that a trainer records into, and how they grow.
 
-Row numbers follow from the epoch: curves have a row per epoch, weights and states one for each epoch
-divisible by `weights_every` and `state_every`; the last ones are added when a run is read off.
+Row numbers follow from the epoch: curves have a row per epoch, weights and states one for each
+epoch divisible by `weights_every` and `state_every`; the last ones are added when a run is read.
 """
 
 from typing import Any
@@ -61,7 +61,10 @@ class Tape:
         self._steps_done = 0
         if config.record.steps:
             count = (config.record.steps[1] - config.record.steps[0]) * steps_per_epoch(config)
-            self._steps = (self._empty(count, len(STEP_CURVE_NAMES)), self._empty(count, self._size))
+            self._steps = (
+                self._empty(count, len(STEP_CURVE_NAMES)),
+                self._empty(count, self._size),
+            )
         self.reserve(config.training.epochs)
 
     @classmethod

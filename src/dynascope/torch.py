@@ -1,8 +1,8 @@
 """The model as a PyTorch module, for people who want to hook it, patch it or differentiate it.
 
-Needs the extra `torch`. Weights go both ways (`from_parameters`, `to_parameters`); training many
-runs is the engine's job and some hundred times faster there. The engine and PyTorch round
-differently, and training is chaotic: the two agree on a gradient, not on a run of many steps.
+Needs the extra `torch`. Weights go both ways (`from_parameters`, `to_parameters`); for training,
+the engine is far faster. The two round differently, and training is chaotic: they agree on a
+gradient, not on a run of many steps.
 
 Each step of the forward pass is a submodule with the name that its result has in
 `dynascope.Activations`, so a hook on it sees, and may replace, that result:

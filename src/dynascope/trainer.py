@@ -123,7 +123,10 @@ class Trainer:
             got = new.shapes if isinstance(new, Parameters) else type(new).__name__
             raise expected("parameters", f"ds.Parameters with shapes {self.config.shapes}", got)
         if self.diverged is not None:
-            raise DynascopeError(f"parameters: expected a run that goes on, but it diverged at epoch {self.diverged}.")
+            raise DynascopeError(
+                "parameters: expected a run that goes on, but it diverged at epoch "
+                f"{self.diverged}."
+            )
         new = new.check().astype(self.config.precision)
         self.origin = Origin("branch", _fingerprint(new), self.run.id, self.epoch)
         self._kernel.set_parameters(new.flat)
@@ -154,7 +157,7 @@ class Trainer:
 
 
 def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
-    """The given weights as this config needs them: fresh embedding rows appended where it has more."""
+    """The given weights as this config needs them: with fresh embedding rows where it has more."""
     if not isinstance(start, Parameters):
         raise expected("start", "ds.Parameters", type(start).__name__)
     start = start.check("start").astype(config.precision)
@@ -166,7 +169,11 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
     if rows < wanted:
         fresh = initial_parameters(config, seed).token_embedding[rows:]
         if fresh.shape[1] != start.token_embedding.shape[1]:
-            raise expected("start.token_embedding", f"rows of length {fresh.shape[1]}", start.token_embedding.shape[1])
+            raise expected(
+                "start.token_embedding",
+                f"rows of length {fresh.shape[1]}",
+                start.token_embedding.shape[1],
+            )
         start = start.replace(token_embedding=np.concatenate([start.token_embedding, fresh]))
     for name, shape in config.shapes.items():
         if start.shapes.get(name) != shape:
@@ -180,10 +187,14 @@ def _make(
     config: Config, seed: int, data: Data | None, start: Parameters | None
 ) -> "_kernel.Trainer32 | _kernel.Trainer64":
     t = config.training
-    sets: list[Examples] = list(data.sets) if data else [
-        dataset(config.task, seed, "train"),
-        dataset(config.task, seed, "test"),
-    ]
+    sets: list[Examples] = (
+        list(data.sets)
+        if data
+        else [
+            dataset(config.task, seed, "train"),
+            dataset(config.task, seed, "test"),
+        ]
+    )
     if not config.record.unseen:
         sets.append((sets[0][0][:0], sets[0][1][:0]))
     else:

@@ -1,0 +1,45 @@
+"""The command line. Exit codes: 0 done, 1 failed or stopped, 2 bad input.
+
+Whatever goes wrong is one line on stderr. A traceback means a bug of ours.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from dynascope.cli.arguments import parse
+from dynascope.errors import DynascopeError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments (default: the process's own) ask for."""
+    try:
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        if sys.stdout:  # None where a shell closed it: dynascope demo >&-
+            sys.stdout.flush()  # here, where a reader that has gone away can be dealt with
+        return code
+    except DynascopeError as error:
+        return _say(str(error), 2)
+    except MemoryError:
+        return _say("out of memory; raise record.weights_every or train fewer runs at a time.", 1)
+    except KeyboardInterrupt:
+        return _say("stopped.", 1)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has nowhere to go
+        if isinstance(error, BrokenPipeError):  # `dynascope train | head` is nothing to talk about
+            return 1
+        return _say(f"cannot go on: {error}.", 1)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        command = parse(list(arguments))
+        return command.run(command)  # type: ignore[no-any-return]
+    except SystemExit as end:  # argparse's way out of --help
+        return end.code if isinstance(end.code, int) else 0
+
+
+def _say(sentence: str, code: int) -> int:
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
+    print(f"dynascope: {line}", file=sys.stderr)
+    return code

@@ -1,0 +1,38 @@
+"""Ctrl-C without loss."""
+
+import signal
+from types import FrameType, TracebackType
+
+
+class CtrlC:
+    """Within its block Ctrl-C is noted, and raised only where somebody calls `check`.
+
+    As an exception it could strike between a finished run and the list that keeps it, or, the
+    second time, while the runs are being saved. Noted, it strikes where the work can stop. (A
+    process that hangs all the same can be ended by Ctrl-backslash.)
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def __enter__(self) -> "CtrlC":
+        self._before = signal.getsignal(signal.SIGINT)
+        if self._before is not signal.SIG_IGN:  # a shell's background job: Ctrl-C is for others
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def check(self) -> None:
+        """Raise the KeyboardInterrupt that was asked for, if one was."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._asked = True

@@ -1,0 +1,124 @@
+"""Runs as a table for people: a row per run, the course of its accuracy in small blocks."""
+
+import math
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dynascope.run import LEARNING_ACCURACY, SOLVED_ACCURACY, Array, Run, Runs
+
+_MOST_ROWS = 40
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_BESIDES = 57  # columns that everything but the blocks takes
+_WIDEST = 40  # blocks of a row
+_SOLVED = "green"  # a terminal's own sixteen colours are readable on its own background
+
+
+def stdout() -> Console:
+    """Where tables go; without colours and control codes when that is not a terminal."""
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def print_table(runs: Runs, console: Console) -> None:
+    """The first forty runs, a row each."""
+    measured = "test" if "test_accuracy" in runs[0].curves else "train"
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table.add_column("seed", justify="right")
+    table.add_column(f"{measured} accuracy", no_wrap=True)
+    table.add_column(f"above {LEARNING_ACCURACY}", justify="right")
+    table.add_column("lowest loss", justify="right")
+    table.add_column("time", justify="right")
+    width = max(0, min(_WIDEST, console.width - _BESIDES)) if _has_blocks(console) else 0
+    for run in runs[:_MOST_ROWS]:
+        row = run.summary()
+        since = row["learning_epoch"]
+        table.add_row(
+            str(run.seed),
+            _accuracy(run, float(row["accuracy"] or 0), width),
+            "never" if since is None else f"epoch {since}",
+            f"{row['lowest_loss']:.3g}",
+            duration(run.seconds),
+        )
+    console.print(table, width=max(console.width, _BESIDES))  # too narrow: wrapped, not cut
+    if len(runs) > _MOST_ROWS:
+        console.print(f"... and {len(runs) - _MOST_ROWS} more")
+
+
+def summary(runs: Runs, seconds: float) -> str:
+    """All runs in one line: how many solved the task, and how fast it went."""
+    if len(runs) == 1:
+        return f"1 run in {duration(seconds)}"
+    solved = runs.solved()
+    low, high = wilson(solved, len(runs))
+    accuracies = [float(row["accuracy"] or 0) for row in runs.table()]
+    ended = [accuracy for accuracy in accuracies if not math.isnan(accuracy)]
+    parts = [
+        f"{solved} of {len(runs)} runs above {SOLVED_ACCURACY} "
+        f"({solved / len(runs):.0%}; 95% interval {low:.0%} to {high:.0%})"
+    ]
+    parts += [f"median {np.median(ended):.3f}"] if ended else []
+    diverged = len(runs) - len(ended)
+    parts += [f"{diverged} diverged"] if diverged else []
+    return f"{', '.join(parts)}\n{duration(seconds)}, {len(runs) / seconds:.3g} runs/s"
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(0.3123), duration(31.23), duration(312.3)
+    ('0.31 s', '31.2 s', '312 s')
+    """
+    return f"{seconds:.{2 if seconds < 10 else 1 if seconds < 100 else 0}f} s"
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The 95% interval of Wilson (1927) for a share; it holds for few trials and for 0 and 1 too.
+
+    >>> [round(bound, 3) for bound in wilson(9, 20)]
+    [0.258, 0.658]
+    >>> [round(bound, 3) for bound in wilson(0, 10)]
+    [0.0, 0.278]
+    """
+    z = 1.959964
+    share = successes / trials
+    center = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    spread = math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) * z
+    spread /= 1 + z**2 / trials
+    return max(0.0, center - spread), min(1.0, center + spread)
+
+
+def sparkline(curve: Array, width: int, low: float) -> str:
+    """A curve between `low` and 1 as blocks, each the mean over its part; blank where it is NaN.
+
+    >>> sparkline(np.array([0.5, 0.5, 0.75, 1.0]), width=4, low=0.5)
+    '▁▁▅█'
+    """
+    parts = np.array_split(curve, min(width, len(curve)))
+    means = [float(part.mean()) for part in parts]
+    levels = [(mean - low) / (1 - low) * len(_BLOCKS) for mean in means]
+    return "".join(
+        " " if math.isnan(level) else _BLOCKS[max(0, min(int(level), len(_BLOCKS) - 1))]
+        for level in levels
+    )
+
+
+def _accuracy(run: Run, accuracy: float, width: int) -> Text:
+    if run.diverged is not None:
+        return Text(f"diverged at epoch {run.diverged}")
+    solved = accuracy > SOLVED_ACCURACY
+    # Cut off, not rounded: 1.000 is to mean that nothing was wrong.
+    text = f"{math.floor(1000 * accuracy) / 1000:.3f} {'*' if solved else ' '}"
+    if width:
+        curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
+        blocks = sparkline(curve, width, low=1 / run.config.task.vocab)
+        text = f"{text.replace('*', '✓')} {blocks}"
+    return Text(text, style=_SOLVED if solved else "")
+
+
+def _has_blocks(console: Console) -> bool:
+    try:
+        (_BLOCKS + "✓").encode(console.encoding)
+    except (UnicodeError, LookupError):
+        return False
+    return True

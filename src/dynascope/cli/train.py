@@ -1,0 +1,132 @@
+"""`dynascope train`: runs of chosen seeds, fresh ones, fine-tuned ones, or one that goes on."""
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable
+
+from dynascope.address import resolve
+from dynascope.cli.job import Outcome, Watch, carry_out
+from dynascope.cli.options import configured, listing
+from dynascope.cli.out import check_out
+from dynascope.cli.seeds import parse_seeds
+from dynascope.config import Config
+from dynascope.engine import Interrupted, Status, _check_memory, train
+from dynascope.errors import DynascopeError, expected
+from dynascope.run import Run, Runs
+
+_SLICE = 0.1  # seconds of computing between looks at Ctrl-C
+Work = Callable[[Watch], Runs]
+
+
+def run(options: Namespace) -> int:
+    """Check everything, then train, save and report."""
+    if options.go_on and options.source is None:
+        raise DynascopeError("--continue: expected --from RUN with it, the run to go on with.")
+    parent, epoch = resolve(options.source) if options.source is not None else (None, -1)
+    if options.go_on and parent is not None:
+        config, work = _continuing(options, parent, epoch)
+        wanted = 1
+    else:
+        config, seeds, work = _training(options, parent, epoch)
+        wanted = len(seeds)
+    if options.options:
+        print(listing(config))
+        return 0
+    out = None if options.out is None else check_out(options.out)
+    return _report(options, carry_out(work, out, options.quiet), wanted)
+
+
+def _training(options: Namespace, parent: Run | None, epoch: int) -> tuple[Config, list[int], Work]:
+    """Fresh runs; with a parent, from its weights and with its options where none are given."""
+    base = parent.config if parent else Config()
+    config = configured(base, options.config, options.settings)
+    default = [parent.seed] if parent else [0]
+    seeds = default if options.seeds is None else parse_seeds(options.seeds)
+    data = parent.data if parent else None
+    if data and data.fit(config) != config:
+        raise DynascopeError("task: expected the sizes of the run's own data to stay as they are.")
+    start = parent
+    if parent and epoch not in (-1, parent.diverged):
+        start = parent.trainer(epoch).run  # as it was then: `train` records parent and epoch
+
+    def work(watch: Watch) -> Runs:
+        threads = options.threads
+        return train(config, seeds, threads=threads, progress=watch, data=data, start=start)
+
+    return config, seeds, work
+
+
+def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Work]:
+    """The same run, further: the same bits as if it had been asked for in one go."""
+    for name in ("seeds", "config", "threads"):
+        if getattr(options, name) is not None:
+            raise DynascopeError(f"--{name}: expected none with --continue; it is one known run.")
+    if epoch not in (-1, run.epochs):
+        raise expected("--continue", f"the run's last epoch, {run.epochs}", epoch)
+    config = configured(run.config, None, options.settings)
+    epochs = config.training.epochs
+    if config != run.config.replace({"training.epochs": epochs}):
+        raise DynascopeError(
+            "--continue: expected no option but training.epochs to change; without --continue, "
+            "--from fine-tunes with other options."
+        )
+    if run.diverged is not None:
+        raise DynascopeError(
+            f"--continue: expected a run that can go on, but it diverged at epoch {run.diverged}."
+        )
+    if run.config.training.schedule == "cosine":
+        raise DynascopeError(
+            "--continue: expected training.schedule constant or warmup, but got 'cosine', whose "
+            "length is part of the run; without --continue, --from fine-tunes from it."
+        )
+    if epochs <= run.epochs:
+        what = f"more than the {run.epochs} that the run has"
+        raise expected("training.epochs", what, epochs, "add --epochs N")
+    _check_memory(config, 1)
+    return config, lambda watch: Runs([_continued(run, epochs, watch)])
+
+
+def _continued(run: Run, epochs: int, watch: Watch) -> Run:
+    """`run.continued`, in slices: Ctrl-C keeps the epochs that are done, which are a run too."""
+    trainer = run.trainer()
+    status = Status(1, epochs - run.epochs)
+    slice_ = 1
+    try:
+        while trainer.epoch < epochs and trainer.diverged is None:
+            began = time.perf_counter()
+            trainer.advance(min(slice_, epochs - trainer.epoch))
+            took = time.perf_counter() - began
+            slice_ = max(1, min(4 * slice_, int(slice_ * _SLICE / max(took, 1e-9))))
+            status.finished_epochs = trainer.epoch - run.epochs
+            watch(status)
+    except KeyboardInterrupt:
+        if trainer.epoch < epochs:
+            raise Interrupted(Runs([trainer.run])) from None
+    finally:
+        watch.close()
+    return trainer.run
+
+
+def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
+    runs, saved = outcome.runs, options.out is not None and len(outcome.runs) > 0
+    if len(runs) and not options.quiet:
+        from dynascope.cli.table import print_table, stdout, summary
+
+        console = stdout()
+        print_table(runs, console)
+        console.print(f"\n{summary(runs, outcome.seconds)}")
+        if not saved:
+            console.print("Nothing was saved; --out FOLDER keeps the runs.")
+        elif not outcome.trouble:
+            count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+            console.print(f"Saved {count} to {options.out}.")
+    if outcome.trouble:
+        print(f"dynascope: {outcome.trouble}", file=sys.stderr)
+    if outcome.stopped:
+        done = f"{len(runs)} of {wanted} runs finished"
+        if options.go_on:
+            done = f"the run is at epoch {runs[0].epochs}"
+        where = f"saved to {options.out}" if saved else "nothing was saved"
+        print(f"dynascope: stopped; {done}, {where}.", file=sys.stderr)
+    return 1 if outcome.stopped or outcome.trouble else 0
