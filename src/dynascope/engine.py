@@ -150,8 +150,9 @@ class _Job:
             if self._stop.is_set():
                 return None
             began = time.perf_counter()
-            done = min(slice_, left)
-            trainer.advance(done)
+            # A run that diverged is not trained further, only filled up to its planned length.
+            done = min(slice_, left) if trainer.diverged is None else left
+            trainer.advance(self.config.training.epochs - trainer.epoch if done == left else done)
             left -= done
             with self._lock:
                 self.status.finished_epochs += done

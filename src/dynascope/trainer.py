@@ -106,10 +106,8 @@ class Trainer:
         began = time.perf_counter()
         goal = self.step + steps
         while self.step < goal and self.diverged is None:
-            self._asked = max(self._asked, self.epoch + 1)
-            self._tape.reserve(self._asked)
+            self._tape.reserve(self.epoch + 1)
             self._tape.advance(self._kernel, 1, goal - self.step)
-        self._asked = max(self.epoch, self._asked - 1)
         self._seconds += time.perf_counter() - began
 
     @property
