@@ -34,11 +34,9 @@ template <class T> struct Work {
   Model<T> model;
   Sequences data;
   T *theta, *grad;
-  uint32_t* index;
   Work(const Shape& s, int64_t count, Arena& arena) : model(s, arena), data(s, count, arena) {
     theta = arena.take<T>(model.layout.padded_size);
     grad = arena.take<T>(model.layout.padded_size);
-    index = arena.take<uint32_t>(count);
   }
 };
 
@@ -55,16 +53,14 @@ T loss_and_gradient(T* grad, const T* packed, const Shape& s, const Examples& ex
   Arena arena(memory);
   Work<T> w(s, examples.count, arena);
   unpack(w.theta, packed, w.model.layout);
-  for (int64_t i = 0; i < examples.count; ++i) {
+  for (int64_t i = 0; i < examples.count; ++i)
     w.data.append(examples.tokens + i * s.length, examples.targets[i]);
-    w.index[i] = static_cast<uint32_t>(i);
-  }
   w.model.prepare(w.theta, ablation);
   w.model.clear(w.grad);
   double loss = 0;
   for (int64_t i = 0; i < examples.count; i += TILE_SEQUENCES) {
     const int64_t left = examples.count - i < TILE_SEQUENCES ? examples.count - i : TILE_SEQUENCES;
-    w.model.template forward<true>(w.data, w.index + i, left, examples.count);
+    w.model.template forward<true>(w.data, i, left, examples.count);
     for (int m = 0; m < w.model.tile.vectors; ++m)
       loss += static_cast<double>(sum<T>(w.model.tile.loss[m] * w.model.tile.share[m]));
     w.model.backward(w.grad);

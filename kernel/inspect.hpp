@@ -29,13 +29,10 @@ template <class T> class Inspector {
     model_.prepare(theta_, ablation);
     for (first_ = 0; first_ < examples.count; first_ += LANES) {
       count_ = examples.count - first_ < LANES ? examples.count - first_ : LANES;
-      data_.count = 0;
-      uint32_t index[LANES];
-      for (int64_t i = 0; i < count_; ++i) {
+      data_.clear();
+      for (int64_t i = 0; i < count_; ++i)
         data_.append(examples.tokens + (first_ + i) * shape_.length, 0);
-        index[i] = static_cast<uint32_t>(i);
-      }
-      model_.template forward<false>(data_, index, count_, 1);  // for xi, with the table's sums
+      model_.template forward<false>(data_, 0, count_, 1);  // for xi, with the table's sums
       attend(out, patch, ablation);
       transform(out, patch, ablation);
     }

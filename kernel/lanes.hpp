@@ -123,6 +123,24 @@ template <class T> DYNASCOPE_INLINE void store(T* p, const Lanes<T>& v) {
   std::memcpy(__builtin_assume_aligned(p, 64), &v, sizeof v);
 }
 
+/// Sixteen 32-bit numbers as integers of T's width; any alignment.
+template <class T> DYNASCOPE_INLINE Mask<T> widen(const int32_t* p) {
+  Mask<T> v;
+  if constexpr (sizeof(T) == sizeof(int32_t)) {
+    std::memcpy(&v, p, sizeof v);
+  } else {
+    Integer<T> lane[LANES];
+    for (int i = 0; i < LANES; ++i) lane[i] = p[i];
+    std::memcpy(&v, lane, sizeof v);
+  }
+  return v;
+}
+/// 0, 1, 2, ..., 15.
+template <class T> DYNASCOPE_INLINE Mask<T> count_up() {
+  static constexpr int32_t lane[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return widen<T>(lane);
+}
+
 /// The same bits seen as another type.
 template <class To, class From> DYNASCOPE_INLINE To cast(const From& v) {
   static_assert(sizeof(To) == sizeof(From), "a cast keeps the bits");

@@ -33,17 +33,20 @@ template <class T> class Model {
     theta_ = theta;
     ablation_ = ablation;
     shortest_embedding = table.forward(theta, layout, ablation.positions);
-    shortest_sequence = T(__builtin_huge_val());
+    shortest_ = broadcast(T(__builtin_huge_val()));
   }
 
-  T shortest_embedding, shortest_sequence;  // of the vectors normalised since prepare()
+  /// Lengths of the shortest vectors normalised since prepare().
+  T shortest_embedding;
+  T shortest_sequence() const { return least<T>(shortest_); }
 
-  /// Forward on sequences index[0..count-1]; `count` at most TILE_SEQUENCES. Lanes left over repeat
-  /// the last sequence. The mean is taken over `mean_over` sequences.
-  template <bool Keep> void forward(const Sequences& data, const uint32_t* index, int64_t count,
-                                    int64_t mean_over) {
-    load(data, index, count, mean_over);
-    attend();
+  /// Forward on sequences first..first+count-1, at most TILE_SEQUENCES of them. Lanes left over hold
+  /// whatever comes next in memory, with no share in the mean, which is taken over `mean_over`.
+  template <bool Keep>
+  void forward(const Sequences& data, int64_t first, int64_t count, int64_t mean_over) {
+    load_tile(data, first, count, mean_over);
+    if (shape.vocab == 2) attend<2>(count);
+    else attend<0>(count);
     const Feed<T> feed(theta_, layout, shape, ablation_.units);
     (Keep ? steps_.forward : steps_.only)[tile.vectors - 1](tile, feed);
     decode();
@@ -70,12 +73,13 @@ template <class T> class Model {
       for (int64_t i = 0; !s.present && i < s.extent; ++i) grad[s.padded + i] = T(0);
   }
 
-  /// The table's row (entries of one quantity) at the tokens of position t.
-  DYNASCOPE_INLINE V look_up(const T* row, int64_t t, int m) const {
-    const int64_t p = shape.vocab;
+  /// The table's row (entries of one quantity) at the tokens of position t. P: the vocabulary when it
+  /// is known to be 2, or 0.
+  template <int P = 0> DYNASCOPE_INLINE V look_up(const T* row, int64_t t, int m) const {
+    const int64_t p = P ? P : shape.vocab;
     const M token = tile.tokens[t * TILE + m];
     const T* entry = row + t * p;
-    if (p <= COMPARED_TOKENS) {
+    if (P || p <= COMPARED_TOKENS) {
       V v = broadcast(entry[0]);
       for (int64_t a = 1; a < p; ++a)
         v = select(token == broadcast(static_cast<Integer<T>>(a)), broadcast(entry[a]), v);
@@ -91,53 +95,50 @@ template <class T> class Model {
  private:
   Normalizer<T> norm_;
   FeedSteps<T> steps_;
+  V shortest_;
   const T* theta_ = nullptr;
   Ablation ablation_ = {nullptr, nullptr};
 
-  void load(const Sequences& data, const uint32_t* index, int64_t count, int64_t mean_over) {
+  void load_tile(const Sequences& data, int64_t first, int64_t count, int64_t mean_over) {
     tile.vectors = count > LANES ? 2 : 1;
-    const T share = T(1) / static_cast<T>(mean_over);
-    alignas(64) Integer<T> lane[LANES];
-    alignas(64) T shares[LANES];
+    const V share = broadcast(T(1) / static_cast<T>(mean_over));
+    const M token_bits = broadcast((Integer<T>(1) << data.bits) - 1);
     for (int m = 0; m < tile.vectors; ++m) {
-      int64_t row[LANES];
-      for (int l = 0; l < LANES; ++l) {
-        const int64_t i = m * LANES + l;
-        row[l] = index[i < count ? i : count - 1];
-        lane[l] = data.target[row[l]];
-        shares[l] = i < count ? share : T(0);
-      }
-      tile.target[m] = dynascope::DYNASCOPE_ISA::load(lane);
-      tile.share[m] = dynascope::DYNASCOPE_ISA::load(shares);
-      const M token_bits = broadcast((Integer<T>(1) << data.bits) - 1);
+      const int64_t at = first + m * LANES;
+      tile.target[m] = widen<T>(data.target + at);
+      tile.share[m] = select(used(m, count), share, zero<T>());
       for (int64_t w = 0, t = 0; w < data.words; ++w) {
-        for (int l = 0; l < LANES; ++l)
-          lane[l] = static_cast<int32_t>(data.word[row[l] * data.words + w]);
-        const M word = dynascope::DYNASCOPE_ISA::load(lane);
+        const M word = widen<T>(reinterpret_cast<const int32_t*>(data.word + w * data.stride + at));
         for (int i = 0; i < data.per_word && t < data.length; ++i, ++t)
           tile.tokens[t * TILE + m] = (word >> (i * data.bits)) & token_bits;
       }
     }
   }
 
+  /// The lanes of vector m that hold one of `count` sequences.
+  static DYNASCOPE_INLINE M used(int m, int64_t count) {
+    return count_up<T>() < broadcast(static_cast<Integer<T>>(count - m * LANES));
+  }
+
   /// xi = sum_t weighted / sum_t w, and its normalised form.
-  void attend() {
+  template <int P> void attend(int64_t count) {
     for (int m = 0; m < tile.vectors; ++m) {
       V total = zero<T>();
       for (int64_t t = 0; t < shape.length; ++t)
-        total = total + look_up(table.weighted + shape.dim * table.width(), t, m);
+        total = total + look_up<P>(table.weighted + shape.dim * table.width(), t, m);
       tile.total[m] = total;
       const V inverse = broadcast(T(1)) / total;
       for (int64_t c = 0; c < shape.dim; ++c) {
         V v = zero<T>();
         for (int64_t t = 0; t < shape.length; ++t)
-          v = v + look_up(table.weighted + c * table.width(), t, m);
+          v = v + look_up<P>(table.weighted + c * table.width(), t, m);
         tile.xi[c * TILE + m] = v * inverse;
       }
       if (any<T>(total < broadcast(AttentionLimits<T>::faint))) attend_to_faint(m);
       tile.norming[m] = norm_.forward(tile.x + m, tile.xi + m, TILE);
-      const T shortest = least<T>(tile.norming[m].length);
-      if (shortest < shortest_sequence) shortest_sequence = shortest;
+      const V counted = select(used(m, count), tile.norming[m].length,
+                               broadcast(T(__builtin_huge_val())));
+      shortest_ = smaller(counted, shortest_);
     }
   }
 
@@ -270,22 +271,31 @@ template <class T> class Model {
     }
     for (int64_t c = 0; c <= shape.dim; ++c) {
       T* d = table.d_weighted + c * table.width();
-      if (shape.vocab <= COMPARED_TOKENS) accumulate_compared(d, tile.d_xi + c * TILE);
-      else accumulate_each(d, tile.d_xi + c * TILE);
+      const V* g = tile.d_xi + c * TILE;
+      if (shape.vocab == 2) tile.vectors == 2 ? accumulate_compared<2, 2>(d, g) : accumulate_compared<2, 1>(d, g);
+      else if (shape.vocab <= COMPARED_TOKENS) accumulate_compared<0, 0>(d, g);
+      else accumulate_each(d, g);
     }
   }
 
-  /// d[t * p + a] += sum of g over the tile's sequences with token a at position t.
-  void accumulate_compared(T* d, const V* g) const {
+  /// d[t * p + a] += sum of g over the tile's sequences with token a at position t. P and Vectors: the
+  /// vocabulary and the tile's vectors where they are known beforehand, or 0.
+  template <int P, int Vectors> void accumulate_compared(T* d, const V* g) const {
+    const Integer<T> p = P ? P : static_cast<Integer<T>>(shape.vocab);
+    const int vectors = Vectors ? Vectors : tile.vectors;
     V sum[LANES];
+    const M* tokens = tile.tokens;  // of position t = (block + k) / p
+    Integer<T> a = 0;               // (block + k) % p
     for (int64_t block = 0; block < table.entries; block += LANES) {
       for (int64_t k = 0; k < LANES; ++k) {
-        const int64_t e = block + k, t = e / shape.vocab, a = e % shape.vocab;
         sum[k] = zero<T>();
-        if (e >= table.entries) continue;
-        const M token = broadcast(static_cast<Integer<T>>(a));
-        for (int m = 0; m < tile.vectors; ++m)
-          sum[k] = sum[k] + select(tile.tokens[t * TILE + m] == token, g[m], zero<T>());
+        if (block + k >= table.entries) continue;
+        for (int m = 0; m < vectors; ++m)
+          sum[k] = sum[k] + select(tokens[m] == broadcast(a), g[m], zero<T>());
+        if (++a == p) {
+          a = 0;
+          tokens += TILE;
+        }
       }
       add_to(d + block, sums<T>(sum));
     }

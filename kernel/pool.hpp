@@ -20,7 +20,6 @@ template <class T> class Pool {
     const int64_t most = capacity(sets);
     while (slots_ < 2 * most) slots_ *= 2;
     slot_ = arena.take<int32_t>(slots_);
-    index_ = arena.take<uint32_t>(most);
     for (int set = 0; set < SETS; ++set) {
       size_[set] = sets[set].count;
       occurrences_[set] = arena.take<T>(round_up(most) + LANES);
@@ -37,7 +36,7 @@ template <class T> class Pool {
       const int64_t end = begin + span < sequences_.count ? begin + span : sequences_.count;
       for (int64_t i = begin; i < end; i += TILE_SEQUENCES) {
         const int64_t left = end - i < TILE_SEQUENCES ? end - i : TILE_SEQUENCES;
-        model.template forward<false>(sequences_, index_ + i, left, 1);
+        model.template forward<false>(sequences_, i, left, 1);
         for (int m = 0; m < model.tile.vectors; ++m)
           for (int set = 0; set < SETS; ++set) {
             const V times = load(occurrences_[set] + i + m * LANES);  // 0 beyond the last
@@ -62,7 +61,6 @@ template <class T> class Pool {
   Sequences sequences_;
   int64_t slots_ = 64, size_[SETS];
   int32_t* slot_;      // open addressing: index into sequences_, or -1
-  uint32_t* index_;    // 0, 1, 2, ...
   T* occurrences_[SETS];
 
   static int64_t capacity(const Examples (&sets)[SETS]) {
@@ -78,7 +76,6 @@ template <class T> class Pool {
     for (int set = 0; set < SETS; ++set)
       for (int64_t i = 0; i < sets[set].count; ++i)
         occurrences_[set][place(sets[set].tokens + i * s.length, sets[set].targets[i])] += T(1);
-    for (int64_t i = 0; i < sequences_.count; ++i) index_[i] = static_cast<uint32_t>(i);
   }
 
   int64_t place(const int32_t* tokens, int32_t target) {

@@ -21,7 +21,8 @@ template <class T> class Trainer {
   Trainer(const TrainerInput<T>& in, Arena& arena)
       : training_(in.training), seed_(in.seed), gradients_(in.gradients), full_(in.full_gradients),
         model_(in.shape, arena), layout_(in.shape), optimizer_(in.shape, in.training, arena),
-        train_(in.shape, in.sets[TRAIN_SET].count, arena), pool_(in.shape, in.sets, arena) {
+        train_(in.shape, in.sets[TRAIN_SET].count, arena),
+        shuffled_(in.shape, in.sets[TRAIN_SET].count, arena), pool_(in.shape, in.sets, arena) {
     theta_ = arena.take<T>(layout_.padded_size);
     before_ = arena.take<T>(layout_.padded_size);
     grad_ = arena.take<T>(layout_.padded_size);
@@ -80,7 +81,7 @@ template <class T> class Trainer {
   Model<T> model_;
   Layout layout_;
   Optimizer<T> optimizer_;
-  Sequences train_;
+  Sequences train_, shuffled_;  // as given, and in the order of this epoch
   Pool<T> pool_;
   T *theta_, *before_, *grad_;  // before_: the weights at the epoch's start
   uint32_t* order_;
@@ -94,19 +95,20 @@ template <class T> class Trainer {
 
   void begin_epoch() {
     shuffle(order_, static_cast<uint32_t>(train_.count), seed_, static_cast<uint32_t>(progress_.epoch));
+    shuffled_.reorder(train_, order_);
     for (int64_t i = 0; i < layout_.padded_size; ++i) before_[i] = theta_[i];
     for (int p = 0; p < PARAMETERS; ++p) norm_sum_[p] = norm_max_[p] = T(0);
     shortest_embedding_ = shortest_sequence_ = T(__builtin_huge_val());
   }
 
-  /// grad_ = gradient of the mean loss over order[0..count-1]; returns that loss.
-  T gradient(const uint32_t* order, int64_t count) {
+  /// grad_ = gradient of the mean loss over sequences first..first+count-1; returns that loss.
+  T gradient(const Sequences& data, int64_t first, int64_t count) {
     model_.prepare(theta_);
     model_.clear(grad_);
     V loss = zero<T>();
     for (int64_t i = 0; i < count; i += TILE_SEQUENCES) {
       const int64_t left = count - i < TILE_SEQUENCES ? count - i : TILE_SEQUENCES;
-      model_.template forward<true>(train_, order + i, left, count);
+      model_.template forward<true>(data, first + i, left, count);
       for (int m = 0; m < model_.tile.vectors; ++m)
         loss = loss + model_.tile.loss[m] * model_.tile.share[m];
       model_.backward(grad_);
@@ -117,7 +119,7 @@ template <class T> class Trainer {
 
   void step(Recorder<T>& to) {
     const int64_t begin = progress_.step_in_epoch * training_.batch, left = train_.count - begin;
-    const T loss = gradient(order_ + begin, left < training_.batch ? left : training_.batch);
+    const T loss = gradient(shuffled_, begin, left < training_.batch ? left : training_.batch);
     note_shortest();
     T norm[PARAMETERS];
     if (gradients_ || to.step_curves) {
@@ -134,7 +136,7 @@ template <class T> class Trainer {
       T* row = to.step_curves;
       row[STEP_LOSS] = canonical(loss);
       row[STEP_MIN_NORM_EMBEDDING] = canonical(model_.shortest_embedding);
-      row[STEP_MIN_NORM_SEQUENCE] = canonical(model_.shortest_sequence);
+      row[STEP_MIN_NORM_SEQUENCE] = canonical(model_.shortest_sequence());
       for (int p = 0; p < PARAMETERS; ++p) row[STEP_GRAD_NORM + p] = present(p, norm[p]);
       to.step_curves += STEP_CURVES;
     }
@@ -143,7 +145,8 @@ template <class T> class Trainer {
 
   void note_shortest() {
     if (model_.shortest_embedding < shortest_embedding_) shortest_embedding_ = model_.shortest_embedding;
-    if (model_.shortest_sequence < shortest_sequence_) shortest_sequence_ = model_.shortest_sequence;
+    const T sequence = model_.shortest_sequence();
+    if (sequence < shortest_sequence_) shortest_sequence_ = sequence;
   }
 
   /// Euclidean norm of each parameter's slice.
@@ -198,7 +201,7 @@ template <class T> class Trainer {
     row[MIN_NORM_SEQUENCE] = shortest_sequence_;
     T full[PARAMETERS], update[PARAMETERS], size[PARAMETERS];
     if (full_) {
-      gradient(order_, train_.count);
+      gradient(train_, 0, train_.count);
       slice_norms(full, grad_);
     }
     for (int64_t i = 0; i < layout_.padded_size; i += LANES)  // grad_ is free: the epoch's movement

@@ -7,9 +7,10 @@ from types import FrameType, TracebackType
 class CtrlC:
     """Within its block Ctrl-C is noted, and raised only where somebody calls `check`.
 
-    As an exception it could strike between a finished run and the list that keeps it, or, the
-    second time, while the runs are being saved. Noted, it strikes where the work can stop. (A
-    process that hangs all the same can be ended by Ctrl-backslash.)
+    As an exception it could strike between a finished run and the list that keeps it; noted, it
+    strikes where the work can stop. The first one also ends the process's interest in more of
+    them, for good: what is left is to save the runs and say so. (If even that hangs, there is
+    Ctrl-backslash.)
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,8 @@ class CtrlC:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        if not self._asked:
+            signal.signal(signal.SIGINT, self._before)
 
     def check(self) -> None:
         """Raise the KeyboardInterrupt that was asked for, if one was."""
@@ -36,3 +38,4 @@ class CtrlC:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

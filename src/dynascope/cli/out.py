@@ -25,7 +25,7 @@ def check_out(text: str) -> Path:
 
 
 def save(runs: Runs, path: Path) -> str:
-    """Save the runs; what went wrong, if they had to go elsewhere.
+    """Save the runs; returns what went wrong, or nothing.
 
     The folder was fine when training began. If since then another job took the name or the disk
     filled up, hours of work are not lost for that: they go to the system's temporary folder.
@@ -33,7 +33,10 @@ def save(runs: Runs, path: Path) -> str:
     try:
         runs.save(path)
     except DynascopeError as error:
-        rescue = tempfile.mkdtemp(prefix="dynascope-")
-        runs.save(rescue)
+        try:
+            rescue = tempfile.mkdtemp(prefix="dynascope-")
+            runs.save(rescue)
+        except (DynascopeError, OSError):
+            return f"{error} Nothing was saved."
         return f"{error} The runs are in {rescue} instead."
     return ""

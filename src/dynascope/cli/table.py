@@ -18,7 +18,9 @@ _SOLVED = "green"  # a terminal's own sixteen colours are readable on its own ba
 
 def stdout() -> Console:
     """Where tables go; without colours and control codes when that is not a terminal."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console.width = max(console.width, _BESIDES)  # a narrower terminal wraps lines; none is cut
+    return console
 
 
 def print_table(runs: Runs, console: Console) -> None:
@@ -41,19 +43,18 @@ def print_table(runs: Runs, console: Console) -> None:
             f"{row['lowest_loss']:.3g}",
             duration(run.seconds),
         )
-    console.print(table, width=max(console.width, _BESIDES))  # too narrow: wrapped, not cut
+    console.print(table)
     if len(runs) > _MOST_ROWS:
         console.print(f"... and {len(runs) - _MOST_ROWS} more")
 
 
 def summary(runs: Runs, seconds: float) -> str:
-    """All runs in one line: how many solved the task, and how fast it went."""
+    """All runs: how many solved the task, and how fast it went."""
     if len(runs) == 1:
         return f"1 run in {duration(seconds)}"
     solved = runs.solved()
     low, high = wilson(solved, len(runs))
-    accuracies = [float(row["accuracy"] or 0) for row in runs.table()]
-    ended = [accuracy for accuracy in accuracies if not math.isnan(accuracy)]
+    ended = [float(run.summary()["accuracy"] or 0) for run in runs if run.diverged is None]
     parts = [
         f"{solved} of {len(runs)} runs above {SOLVED_ACCURACY} "
         f"({solved / len(runs):.0%}; 95% interval {low:.0%} to {high:.0%})"

@@ -100,6 +100,7 @@ def _continued(run: Run, epochs: int, watch: Watch) -> Run:
             slice_ = max(1, min(4 * slice_, int(slice_ * _SLICE / max(took, 1e-9))))
             status.finished_epochs = trainer.epoch - run.epochs
             watch(status)
+        trainer.advance(epochs - trainer.epoch)  # after a divergence: rows for what is missing
     except KeyboardInterrupt:
         if trainer.epoch < epochs:
             raise Interrupted(Runs([trainer.run])) from None
@@ -109,24 +110,25 @@ def _continued(run: Run, epochs: int, watch: Watch) -> Run:
 
 
 def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
-    runs, saved = outcome.runs, options.out is not None and len(outcome.runs) > 0
+    runs, trouble = outcome.runs, outcome.trouble
+    saved = options.out is not None and len(runs) > 0 and not trouble
     if len(runs) and not options.quiet:
         from dynascope.cli.table import print_table, stdout, summary
 
         console = stdout()
         print_table(runs, console)
         console.print(f"\n{summary(runs, outcome.seconds)}")
-        if not saved:
-            console.print("Nothing was saved; --out FOLDER keeps the runs.")
-        elif not outcome.trouble:
+        if saved:
             count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
             console.print(f"Saved {count} to {options.out}.")
-    if outcome.trouble:
-        print(f"dynascope: {outcome.trouble}", file=sys.stderr)
+        elif options.out is None:
+            console.print("Nothing was saved; --out FOLDER keeps the runs.")
     if outcome.stopped:
         done = f"{len(runs)} of {wanted} runs finished"
         if options.go_on:
             done = f"the run is at epoch {runs[0].epochs}"
-        where = f"saved to {options.out}" if saved else "nothing was saved"
-        print(f"dynascope: stopped; {done}, {where}.", file=sys.stderr)
-    return 1 if outcome.stopped or outcome.trouble else 0
+        where = f"saved to {options.out}." if saved else trouble or "nothing was saved."
+        print(f"dynascope: stopped; {done}, {where}", file=sys.stderr)
+    elif trouble:
+        print(f"dynascope: {trouble}", file=sys.stderr)
+    return 1 if outcome.stopped or trouble else 0
