@@ -1,4 +1,5 @@
-// The greatest rate of float32 multiplies and adds, in operations per second of all threads together.
+// The greatest rate of float32 multiplies and adds, in operations per second of all threads
+// together.
 //
 //   peak THREADS SECONDS
 //

@@ -3,7 +3,10 @@
 #include <stdexcept>
 
 // DYNASCOPE_BUILDS is set by CMakeLists.txt, best first: X(avx512) X(avx2) X(sse2), or X(portable).
-#define X(name) extern "C" const dynascope::Build dynascope_build_##name;
+#define X(name)                                                                   \
+  extern "C" const dynascope::Engine<float>* dynascope_engine_##name##_float();   \
+  extern "C" const dynascope::Engine<double>* dynascope_engine_##name##_double(); \
+  extern "C" const dynascope::Task* dynascope_task_##name##_float();
 DYNASCOPE_BUILDS
 #undef X
 
@@ -22,11 +25,13 @@ bool runs_here(const std::string& name) {
 
 }  // namespace
 
-const std::vector<const Build*>& usable_builds() {
-  static const std::vector<const Build*> usable = [] {
-    std::vector<const Build*> found;
-#define X(name) \
-  if (runs_here(#name)) found.push_back(&dynascope_build_##name);
+const std::vector<Build>& usable_builds() {
+  static const std::vector<Build> usable = [] {
+    std::vector<Build> found;
+#define X(name)                                                                                    \
+  if (runs_here(#name))                                                                            \
+    found.push_back({#name, dynascope_engine_##name##_float(), dynascope_engine_##name##_double(), \
+                     dynascope_task_##name##_float()});
     DYNASCOPE_BUILDS
 #undef X
     return found;
@@ -36,12 +41,12 @@ const std::vector<const Build*>& usable_builds() {
 
 const Build& choose_build(const std::string& name) {
   std::string names;
-  for (const Build* build : usable_builds()) {
-    if (name.empty() || name == build->name) return *build;
-    names += (names.empty() ? "" : ", ") + std::string(build->name);
+  for (const Build& build : usable_builds()) {
+    if (name.empty() || name == build.name) return build;
+    names += (names.empty() ? "" : ", ") + std::string(build.name);
   }
-  throw std::invalid_argument("DYNASCOPE_ISA: expected one of " + names + " on this machine, but got '" +
-                              name + "'.");
+  throw std::invalid_argument("DYNASCOPE_ISA: expected one of " + names +
+                              " on this machine, but got '" + name + "'.");
 }
 
 }  // namespace dynascope

@@ -9,7 +9,7 @@
 namespace dynascope {
 
 /// The builds that run here, best first.
-const std::vector<const Build*>& usable_builds();
+const std::vector<Build>& usable_builds();
 
 /// The build of that name; an empty name means the best. Throws std::invalid_argument with one
 /// sentence when it is unknown or cannot run here.

@@ -1,5 +1,6 @@
-// One build of the kernel. Compiled once per instruction set, with DYNASCOPE_ISA set to its name; the
-// only symbol that leaves this file is `dynascope_build_<name>`.
+// One build of the kernel. Compiled once per instruction set and precision, with DYNASCOPE_ISA and
+// DYNASCOPE_SCALAR set; the only symbols that leave this file are `dynascope_engine_<isa>_<scalar>`
+// and `dynascope_task_<isa>_<scalar>`.
 #include "engine.hpp"
 
 #include <new>
@@ -71,8 +72,8 @@ T loss_and_gradient(T* grad, const T* packed, const Shape& s, const Examples& ex
 }
 
 template <class T>
-void inspect(const Activations<T>& out, const Activations<T>& patch, const T* packed, const Shape& s,
-             const Examples& examples, const Ablation& ablation, void* memory) {
+void inspect(const Activations<T>& out, const Activations<T>& patch, const T* packed,
+             const Shape& s, const Examples& examples, const Ablation& ablation, void* memory) {
   Arena arena(memory);
   Inspector<T>(s, arena).run(out, patch, packed, examples, ablation);
 }
@@ -122,19 +123,22 @@ template <class T> constexpr Engine<T> engine() {
   };
 }
 
-constexpr Engine<float> single = engine<float>();
-constexpr Engine<double> twice = engine<double>();
+constexpr Engine<DYNASCOPE_SCALAR> this_engine = engine<DYNASCOPE_SCALAR>();
 constexpr Task task = {draw_sequences, enumerate_sequences, add_modulo, shuffle};
 
 }  // namespace
 }  // namespace DYNASCOPE_ISA
 }  // namespace dynascope
 
-#define DYNASCOPE_JOIN_(a, b) a##b
-#define DYNASCOPE_JOIN(a, b) DYNASCOPE_JOIN_(a, b)
-#define DYNASCOPE_TEXT_(a) #a
-#define DYNASCOPE_TEXT(a) DYNASCOPE_TEXT_(a)
+#define DYNASCOPE_JOIN_(a, b, c) a##b##_##c
+#define DYNASCOPE_JOIN(a, b, c) DYNASCOPE_JOIN_(a, b, c)
 
-extern "C" const dynascope::Build DYNASCOPE_JOIN(dynascope_build_, DYNASCOPE_ISA) = {
-    DYNASCOPE_TEXT(DYNASCOPE_ISA), &dynascope::DYNASCOPE_ISA::single,
-    &dynascope::DYNASCOPE_ISA::twice, &dynascope::DYNASCOPE_ISA::task};
+extern "C" const dynascope::Engine<DYNASCOPE_SCALAR>* DYNASCOPE_JOIN(dynascope_engine_,
+                                                                     DYNASCOPE_ISA,
+                                                                     DYNASCOPE_SCALAR)() {
+  return &dynascope::DYNASCOPE_ISA::this_engine;
+}
+extern "C" const dynascope::Task* DYNASCOPE_JOIN(dynascope_task_, DYNASCOPE_ISA,
+                                                 DYNASCOPE_SCALAR)() {
+  return &dynascope::DYNASCOPE_ISA::task;
+}

@@ -29,8 +29,18 @@ template <class T> struct Engine {
   void (*evaluate_math)(int function, T* y, const T* x, int64_t count);  // for tests
 };
 
-enum MathFunction { EXP, LOG, ERF, GELU_VALUE, GELU_SLOPE, RELU_VALUE, RELU_SLOPE, SILU_VALUE, SILU_SLOPE };
-constexpr const char* MATH_NAMES[] = {"exp",  "log",         "erf",  "gelu",       "gelu_slope",
+enum MathFunction {
+  EXP,
+  LOG,
+  ERF,
+  GELU_VALUE,
+  GELU_SLOPE,
+  RELU_VALUE,
+  RELU_SLOPE,
+  SILU_VALUE,
+  SILU_SLOPE
+};
+constexpr const char* MATH_NAMES[] = {"exp",  "log",        "erf",  "gelu",      "gelu_slope",
                                       "relu", "relu_slope", "silu", "silu_slope"};
 
 struct Task {

@@ -18,17 +18,24 @@ template <class T> struct Feed {
   const uint8_t* cut;
 
   Feed(const T* theta, const Layout& l, const Shape& s, const uint8_t* cut_units)
-      : receptors(theta + l[RECEPTORS].padded), receptor_bias(theta + l[RECEPTOR_BIAS].padded),
-        assemblers(theta + l[ASSEMBLERS].padded), assembler_bias(theta + l[ASSEMBLER_BIAS].padded),
-        dim(s.dim), hidden(s.hidden), step(round_up(s.hidden)), cut(cut_units) {}
+      : receptors(theta + l[RECEPTORS].padded),
+        receptor_bias(theta + l[RECEPTOR_BIAS].padded),
+        assemblers(theta + l[ASSEMBLERS].padded),
+        assembler_bias(theta + l[ASSEMBLER_BIAS].padded),
+        dim(s.dim),
+        hidden(s.hidden),
+        step(round_up(s.hidden)),
+        cut(cut_units) {}
 };
 
 template <class T> struct FeedGradient {
   T *receptors, *receptor_bias, *assemblers, *assembler_bias;
 
   FeedGradient(T* grad, const Layout& l)
-      : receptors(grad + l[RECEPTORS].padded), receptor_bias(grad + l[RECEPTOR_BIAS].padded),
-        assemblers(grad + l[ASSEMBLERS].padded), assembler_bias(grad + l[ASSEMBLER_BIAS].padded) {}
+      : receptors(grad + l[RECEPTORS].padded),
+        receptor_bias(grad + l[RECEPTOR_BIAS].padded),
+        assemblers(grad + l[ASSEMBLERS].padded),
+        assembler_bias(grad + l[ASSEMBLER_BIAS].padded) {}
 };
 
 template <class T> inline void add_to(T* grad, const Lanes<T>& v) { store(grad, load(grad) + v); }
@@ -116,8 +123,7 @@ void feed_backward_small(FeedGradient<T> grad, Tile<T>& tile, const Feed<T>& f) 
 }
 
 // ---- any d --------------------------------------------------------------------------------------
-template <class T, class Act, bool Keep>
-void feed_forward_large(Tile<T>& tile, const Feed<T>& f) {
+template <class T, class Act, bool Keep> void feed_forward_large(Tile<T>& tile, const Feed<T>& f) {
   const int64_t n = tile.vectors;
   multiply(tile.hidden, TILE, f.receptors, 1, f.step, f.hidden, tile.x, TILE, f.dim, n,
            f.receptor_bias);

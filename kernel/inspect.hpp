@@ -1,4 +1,5 @@
-// The model opened up: every intermediate value of given sequences, with values replaced on the way.
+// The model opened up: every intermediate value of given sequences, with values replaced on the
+// way.
 //
 // The same operations in the same order as model.hpp, so without patches the logits have the same
 // bits as in training; only nothing is fused and everything is kept. Sixteen sequences at a time.
@@ -16,7 +17,8 @@ template <class T> class Inspector {
   Inspector(const Shape& s, Arena& arena)
       : shape_(s), layout_(s), model_(s, arena), norm_(s), data_(s, LANES, arena) {
     theta_ = arena.take<T>(layout_.padded_size);
-    for (V** place : {&embedding_, &normalized_, &values_}) *place = arena.take<V>(s.length * s.dim);
+    for (V** place : {&embedding_, &normalized_, &values_})
+      *place = arena.take<V>(s.length * s.dim);
     for (V** place : {&scores_, &attention_}) *place = arena.take<V>(s.length);
     for (V** place : {&xi_, &x_, &feed_, &psi_}) *place = arena.take<V>(s.dim);
     hidden_ = arena.take<V>(s.hidden);
@@ -50,7 +52,8 @@ template <class T> class Inspector {
   V *xi_, *x_, *feed_, *psi_, *hidden_, *logits_, *probabilities_;
   int64_t first_, count_;
 
-  /// Writes `size` numbers per sequence to `out`, after taking those of `patch` instead; true if so.
+  /// Writes `size` numbers per sequence to `out`, after taking those of `patch` instead; true if
+  /// so.
   bool settle(T* out, const T* patch, V* v, int64_t size) const {
     for (int64_t i = 0; i < count_; ++i)
       for (int64_t k = 0; k < size; ++k) {
@@ -78,7 +81,8 @@ template <class T> class Inspector {
       for (int64_t c = 0; c < d; ++c)
         scores_[t] = scores_[t] + broadcast(q[c]) * normalized_[t * d + c];
       scores_[t] = scores_[t] * inverse_root;
-      multiply(values_ + t * d, 1, theta_ + layout_[VALUE].padded, d, 1, d, normalized_ + t * d, 1, d, 1);
+      multiply(values_ + t * d, 1, theta_ + layout_[VALUE].padded, d, 1, d, normalized_ + t * d, 1,
+               d, 1);
     }
     patched |= settle(out.scores, patch.scores, scores_, N);
     soften(attention_, scores_, N, ablation.positions);
@@ -105,7 +109,8 @@ template <class T> class Inspector {
     settle(out.feed_forward, patch.feed_forward, feed_, d);
     for (int64_t c = 0; c < d; ++c) psi_[c] = xi_[c] + feed_[c];
     settle(out.output, patch.output, psi_, d);
-    multiply(logits_, 1, theta_ + layout_[TOKEN_EMBEDDING].padded, d, 1, shape_.embeddings, psi_, 1, d, 1);
+    multiply(logits_, 1, theta_ + layout_[TOKEN_EMBEDDING].padded, d, 1, shape_.embeddings, psi_, 1,
+             d, 1);
     settle(out.logits, patch.logits, logits_, shape_.embeddings);
     soften(probabilities_, logits_, shape_.embeddings, nullptr);
     settle(out.probabilities, patch.probabilities, probabilities_, shape_.embeddings);

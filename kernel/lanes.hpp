@@ -45,8 +45,12 @@ constexpr int LANES = 16;
 constexpr int64_t round_up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 template <class T> struct IntegerOf;
-template <> struct IntegerOf<float> { using type = int32_t; };
-template <> struct IntegerOf<double> { using type = int64_t; };
+template <> struct IntegerOf<float> {
+  using type = int32_t;
+};
+template <> struct IntegerOf<double> {
+  using type = int64_t;
+};
 template <class T> using Integer = typename IntegerOf<T>::type;
 
 template <class T> constexpr int NATIVE = DYNASCOPE_VECTOR_BYTES / static_cast<int>(sizeof(T));
@@ -55,20 +59,24 @@ template <class T> struct NativeOf {
   typedef T type __attribute__((vector_size(DYNASCOPE_VECTOR_BYTES)));
 };
 
-template <class H> struct Pair { H lo, hi; };
+template <class H> struct Pair {
+  H lo, hi;
+};
 
 template <class T, int N> struct ChunkOf {
   using type = Pair<typename ChunkOf<T, N / 2>::type>;
 };
-template <class T> struct ChunkOf<T, NATIVE<T>> { using type = typename NativeOf<T>::type; };
+template <class T> struct ChunkOf<T, NATIVE<T>> {
+  using type = typename NativeOf<T>::type;
+};
 
 template <class T> using Lanes = typename ChunkOf<T, LANES>::type;
 template <class T> using Mask = Lanes<Integer<T>>;  // all bits set, or none, in each lane
 
 // ---- elementwise operators on pairs; on hardware vectors they are the compiler's own ------------
-#define DYNASCOPE_BINARY(op)                                                        \
-  template <class H> DYNASCOPE_INLINE auto operator op(const Pair<H>& a, const Pair<H>& b) {  \
-    return Pair<decltype(a.lo op b.lo)>{a.lo op b.lo, a.hi op b.hi};                \
+#define DYNASCOPE_BINARY(op)                                                                 \
+  template <class H> DYNASCOPE_INLINE auto operator op(const Pair<H>& a, const Pair<H>& b) { \
+    return Pair<decltype(a.lo op b.lo)>{a.lo op b.lo, a.hi op b.hi};                         \
   }
 DYNASCOPE_BINARY(+)
 DYNASCOPE_BINARY(-)
@@ -87,7 +95,9 @@ template <class H> DYNASCOPE_INLINE Pair<H> operator<<(const Pair<H>& a, int s) 
 template <class H> DYNASCOPE_INLINE Pair<H> operator>>(const Pair<H>& a, int s) {
   return {a.lo >> s, a.hi >> s};
 }
-template <class V> DYNASCOPE_INLINE V& operator+=(V& a, const Pair<decltype(a.lo)>& b) { return a = a + b; }
+template <class V> DYNASCOPE_INLINE V& operator+=(V& a, const Pair<decltype(a.lo)>& b) {
+  return a = a + b;
+}
 
 /// mask ? a : b, lane by lane.
 template <class M, class V> DYNASCOPE_INLINE V select(const M& mask, const V& a, const V& b) {
@@ -149,7 +159,9 @@ template <class To, class From> DYNASCOPE_INLINE To cast(const From& v) {
   return to;
 }
 template <class T> DYNASCOPE_INLINE Mask<T> bits(const Lanes<T>& v) { return cast<Mask<T>>(v); }
-template <class T> DYNASCOPE_INLINE Lanes<T> from_bits(const Mask<T>& v) { return cast<Lanes<T>>(v); }
+template <class T> DYNASCOPE_INLINE Lanes<T> from_bits(const Mask<T>& v) {
+  return cast<Lanes<T>>(v);
+}
 
 template <class T> DYNASCOPE_INLINE T first_lane(const Lanes<T>& v) {
   T x;
@@ -204,7 +216,9 @@ template <class V> DYNASCOPE_INLINE V square_root(const V& v) {
 }
 
 // ---- small helpers; comparisons are written so that NaN passes through --------------------------
-template <class V> DYNASCOPE_INLINE V smaller(const V& a, const V& b) { return select(a < b, a, b); }
+template <class V> DYNASCOPE_INLINE V smaller(const V& a, const V& b) {
+  return select(a < b, a, b);
+}
 template <class V> DYNASCOPE_INLINE V larger(const V& a, const V& b) { return select(a > b, a, b); }
 template <class T> DYNASCOPE_INLINE Lanes<T> absolute(const Lanes<T>& v) {
   constexpr Integer<T> top = static_cast<Integer<T>>(1) << (8 * sizeof(T) - 2);
@@ -229,8 +243,9 @@ constexpr int merge_lane(int i, int s, int width) {
 }
 
 template <class T, int S, int... I>
-DYNASCOPE_INLINE typename NativeOf<T>::type merge(typename NativeOf<T>::type a, typename NativeOf<T>::type b,
-                                        std::integer_sequence<int, I...>) {
+DYNASCOPE_INLINE typename NativeOf<T>::type merge(typename NativeOf<T>::type a,
+                                                  typename NativeOf<T>::type b,
+                                                  std::integer_sequence<int, I...>) {
   constexpr int W = NATIVE<T>;
 #if defined(__clang__)
   return __builtin_shufflevector(a, b, merge_lane(I, S, W)...) +
@@ -248,7 +263,8 @@ template <class V> DYNASCOPE_INLINE auto fold(const V& v) {
 }
 
 // The sums of `Count` folded vectors from `v` on, as blocks of W/Count lanes.
-template <class T, int Count> DYNASCOPE_INLINE typename NativeOf<T>::type merged(const Lanes<T>* v) {
+template <class T, int Count>
+DYNASCOPE_INLINE typename NativeOf<T>::type merged(const Lanes<T>* v) {
   if constexpr (Count == 1) {
     return fold(*v);
   } else {

@@ -15,10 +15,10 @@ namespace dynascope {
 namespace DYNASCOPE_ISA {
 
 struct Slice {
-  bool present;           // biases may be off
-  int64_t rows, cols;     // the shape users see; vectors have one row
-  int64_t packed, size;   // offset and number of entries in the packed layout
-  int64_t padded, extent; // offset and number of entries, with padding, in the padded layout
+  bool present;            // biases may be off
+  int64_t rows, cols;      // the shape users see; vectors have one row
+  int64_t packed, size;    // offset and number of entries in the packed layout
+  int64_t padded, extent;  // offset and number of entries, with padding, in the padded layout
   int64_t row_step, col_step;
 
   int64_t at(int64_t row, int64_t col) const { return padded + row * row_step + col * col_step; }

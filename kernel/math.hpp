@@ -36,16 +36,21 @@ template <> struct Constants<double> {
   static constexpr double ln2_low = 1.90821492927058770002e-10;
   static constexpr double exp_low = -708.0, exp_high = 709.0;
   static constexpr int64_t one = 0x3FF0000000000000, sqrt_half = 0x3FE6A09E667F3BCD;
-  static constexpr double exp[] = {0.5, 0.16666666666666671, 0.0416666666666666698,
-                                   0.00833333333332613513, 0.00138888888888837483,
-                                   0.000198412698748206253, 0.0000248015873255477412,
-                                   2.75572554002064244e-6, 2.75572736431102953e-7,
-                                   2.51052170047207452e-8, 2.09146869680868772e-9};
-  static constexpr double log[] = {0.666666666666666667, 0.399999999999999925,
-                                   0.285714285714353639, 0.222222222198572881,
-                                   0.181818185938675999, 0.153845751157666177,
-                                   0.133356393863594706, 0.116881075865959225,
-                                   0.118821427126273194};
+  static constexpr double exp[] = {0.5,
+                                   0.16666666666666671,
+                                   0.0416666666666666698,
+                                   0.00833333333332613513,
+                                   0.00138888888888837483,
+                                   0.000198412698748206253,
+                                   0.0000248015873255477412,
+                                   2.75572554002064244e-6,
+                                   2.75572736431102953e-7,
+                                   2.51052170047207452e-8,
+                                   2.09146869680868772e-9};
+  static constexpr double log[] = {
+      0.666666666666666667, 0.399999999999999925, 0.285714285714353639,
+      0.222222222198572881, 0.181818185938675999, 0.153845751157666177,
+      0.133356393863594706, 0.116881075865959225, 0.118821427126273194};
 };
 
 /// 2^n for a whole n that was rounded by adding Constants::round: its low bits are n.
@@ -64,8 +69,7 @@ template <class T> DYNASCOPE_INLINE Lanes<T> exponential(const Lanes<T>& x) {
   const Lanes<T> r = clamped - n * broadcast(C::ln2_high) - n * broadcast(C::ln2_low);
   const Lanes<T> y = broadcast(T(1)) + (r + r * r * polynomial<T>(r, C::exp));
   const Lanes<T> result = y * power_of_two<T>(rounded);
-  return select(x < low, zero<T>(),
-                select(x > high, broadcast(T(__builtin_huge_val())), result));
+  return select(x < low, zero<T>(), select(x > high, broadcast(T(__builtin_huge_val())), result));
 }
 
 /// log x = e ln 2 + 2 atanh((m-1)/(m+1)) with x = 2^e m, m in [sqrt(1/2), sqrt(2)); normal x > 0.
@@ -88,19 +92,22 @@ template <class T> DYNASCOPE_INLINE Lanes<T> logarithm(const Lanes<T>& x) {
 
 /// cos(2 pi u), for one u >= 0: quarter turns are exact, the rest a polynomial in r, |r| <= 1/2.
 inline double cosine_of_turn(double u) {
-  static constexpr double sine[] = {1.57079632679489662,     -0.645964097506246254,
-                                    0.079692626246167045,    -0.0046817541353186845,
-                                    0.000160441184787285757, -3.59884323435637699e-6,
-                                    5.69217234114803749e-8,  -6.68780528423251605e-10,
-                                    6.01786357859478392e-12};
-  static constexpr double cosine[] = {1.0,                     -1.23370055013616983,
-                                      0.253669507901048013,    -0.0208634807633529173,
-                                      0.000919260274838531306, -0.0000252020423627167991,
-                                      4.71087407669634674e-7,  -6.38632524187481249e-9,
+  static constexpr double sine[] = {
+      1.57079632679489662,    -0.645964097506246254,    0.079692626246167045,
+      -0.0046817541353186845, 0.000160441184787285757,  -3.59884323435637699e-6,
+      5.69217234114803749e-8, -6.68780528423251605e-10, 6.01786357859478392e-12};
+  static constexpr double cosine[] = {1.0,
+                                      -1.23370055013616983,
+                                      0.253669507901048013,
+                                      -0.0208634807633529173,
+                                      0.000919260274838531306,
+                                      -0.0000252020423627167991,
+                                      4.71087407669634674e-7,
+                                      -6.38632524187481249e-9,
                                       6.5066306128911035e-11};
   const int64_t quarter = static_cast<int64_t>(4.0 * u + 0.5);
   const double r = 4.0 * u - static_cast<double>(quarter), q = r * r;
-  const double(&c)[9] = quarter % 2 ? sine : cosine;
+  const double (&c)[9] = quarter % 2 ? sine : cosine;
   double y = c[8];
   for (int i = 7; i >= 0; --i) y = y * q + c[i];
   if (quarter % 2) y *= r;  // cos(pi/2 + x) = -sin(x), cos(3 pi/2 + x) = sin(x)
@@ -110,7 +117,9 @@ inline double cosine_of_turn(double u) {
 // ---- the normal distribution: one function gives erf, gelu and its derivative -------------------
 /// For u >= 0: e^(-u^2/2), and Phi(-u) = e^(-u^2/2) M(u) (M: Mills' ratio over sqrt(2 pi)); and u
 /// itself, cut where the tail is nothing, so that u * tail is never infinity * 0.
-template <class T> struct NormalTail { Lanes<T> u, bell, tail; };
+template <class T> struct NormalTail {
+  Lanes<T> u, bell, tail;
+};
 
 DYNASCOPE_INLINE NormalTail<float> normal_tail(const Lanes<float>& size) {
   using C = Constants<float>;
@@ -134,15 +143,15 @@ DYNASCOPE_INLINE NormalTail<float> normal_tail(const Lanes<float>& size) {
 
 DYNASCOPE_INLINE NormalTail<double> normal_tail(const Lanes<double>& size) {
   static constexpr double mills[] = {
-      0.472053206509844683,     -0.0967034773265257572,   0.0139996347244245048,
-      0.0286003640535448641,    -0.0321978374280321861,   0.0179360974798843716,
-      -0.00500237859227379368,  -0.00028562310150560935,  0.000694897118989241403,
+      0.472053206509844683,      -0.0967034773265257572,    0.0139996347244245048,
+      0.0286003640535448641,     -0.0321978374280321861,    0.0179360974798843716,
+      -0.00500237859227379368,   -0.00028562310150560935,   0.000694897118989241403,
       -0.0000944302200959549614, -0.0000878532823722928143, 0.000021249845976741393,
-      0.0000136272914275598168, -3.43138858165669661e-6,  -2.61406958750122043e-6,
-      4.02295564073912991e-7,   5.54054992546194194e-7,   5.4775514431276068e-9,
-      -1.13219001792034701e-7,  -2.47952430785730219e-8,  1.88733948400228258e-8,
-      1.00051470608303874e-8,   -1.60473501591146309e-9,  -2.42686378478729616e-9,
-      -2.63791898334642997e-10, 3.0195135183264926e-10,   8.75251698907177659e-11};
+      0.0000136272914275598168,  -3.43138858165669661e-6,   -2.61406958750122043e-6,
+      4.02295564073912991e-7,    5.54054992546194194e-7,    5.4775514431276068e-9,
+      -1.13219001792034701e-7,   -2.47952430785730219e-8,   1.88733948400228258e-8,
+      1.00051470608303874e-8,    -1.60473501591146309e-9,   -2.42686378478729616e-9,
+      -2.63791898334642997e-10,  3.0195135183264926e-10,    8.75251698907177659e-11};
   const Lanes<double> u = smaller(broadcast(38.0), size), pivot = broadcast(4.0);
   const Lanes<double> bell = exponential<double>(u * u * broadcast(-0.5));
   const Lanes<double> y = (u - pivot) / (u + pivot);
@@ -156,7 +165,9 @@ template <class T> DYNASCOPE_INLINE Lanes<T> error_function(const Lanes<T>& x) {
 }
 
 // ---- activations: value, and value with derivative ----------------------------------------------
-template <class T> struct ValueAndSlope { Lanes<T> value, slope; };
+template <class T> struct ValueAndSlope {
+  Lanes<T> value, slope;
+};
 
 /// gelu(x) = x Phi(x) = max(x, 0) - |x| Phi(-|x|); gelu'(x) = Phi(x) + x phi(x).
 struct Gelu {
@@ -179,7 +190,9 @@ struct Relu {
   template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
     return {value<T>(x), select(x > zero<T>(), broadcast(T(1)), zero<T>())};
   }
-  template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) { return Gelu::positive<T>(x); }
+  template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) {
+    return Gelu::positive<T>(x);
+  }
 };
 
 /// silu(x) = x s(x) with s the logistic function; silu' = s + x s (1 - s), where with e = e^-|x|

@@ -40,8 +40,9 @@ template <class T> class Model {
   T shortest_embedding;
   T shortest_sequence() const { return least<T>(shortest_); }
 
-  /// Forward on sequences first..first+count-1, at most TILE_SEQUENCES of them. Lanes left over hold
-  /// whatever comes next in memory, with no share in the mean, which is taken over `mean_over`.
+  /// Forward on sequences first..first+count-1, at most TILE_SEQUENCES of them. Lanes left over
+  /// hold whatever comes next in memory, with no share in the mean, which is taken over
+  /// `mean_over`.
   template <bool Keep>
   void forward(const Sequences& data, int64_t first, int64_t count, int64_t mean_over) {
     load_tile(data, first, count, mean_over);
@@ -73,8 +74,8 @@ template <class T> class Model {
       for (int64_t i = 0; !s.present && i < s.extent; ++i) grad[s.padded + i] = T(0);
   }
 
-  /// The table's row (entries of one quantity) at the tokens of position t. P: the vocabulary when it
-  /// is known to be 2, or 0.
+  /// The table's row (entries of one quantity) at the tokens of position t. P: the vocabulary when
+  /// it is known to be 2, or 0.
   template <int P = 0> DYNASCOPE_INLINE V look_up(const T* row, int64_t t, int m) const {
     const int64_t p = P ? P : shape.vocab;
     const M token = tile.tokens[t * TILE + m];
@@ -136,13 +137,14 @@ template <class T> class Model {
       }
       if (any<T>(total < broadcast(AttentionLimits<T>::faint))) attend_to_faint(m);
       tile.norming[m] = norm_.forward(tile.x + m, tile.xi + m, TILE);
-      const V counted = select(used(m, count), tile.norming[m].length,
-                               broadcast(T(__builtin_huge_val())));
+      const V counted =
+          select(used(m, count), tile.norming[m].length, broadcast(T(__builtin_huge_val())));
       shortest_ = smaller(counted, shortest_);
     }
   }
 
-  // ---- sequences whose scores all lie far below the table's maximum ------------------------------
+  // ---- sequences whose scores all lie far below the table's maximum
+  // ------------------------------
   /// Attention of one lane with the sequence's own maximum: entry and weight per position.
   template <class F> void each_attention(int m, int lane, F use) const {
     const int64_t p = shape.vocab;
@@ -202,7 +204,8 @@ template <class T> class Model {
     }
   }
 
-  // ---- logits, loss, and back --------------------------------------------------------------------
+  // ---- logits, loss, and back
+  // --------------------------------------------------------------------
   /// logits = E psi; cross-entropy; error = (softmax - truth) * share, in place of the logits.
   void decode() {
     const int64_t classes = shape.embeddings;
@@ -248,8 +251,8 @@ template <class T> class Model {
               shape.dim, tile.vectors);
   }
 
-  /// In the forward pass this was: psi = xi + ff(norm(xi)), xi = A/S with A, S sums of table entries;
-  /// so now dxi = dpsi + norm'(dx), dA = dxi/S, dS = -dxi . xi / S.
+  /// In the forward pass this was: psi = xi + ff(norm(xi)), xi = A/S with A, S sums of table
+  /// entries; so now dxi = dpsi + norm'(dx), dA = dxi/S, dS = -dxi . xi / S.
   void unattend() {
     for (int m = 0; m < tile.vectors; ++m) {
       norm_.backward(tile.d_xi + m, tile.d_x + m, tile.xi + m, tile.norming[m], TILE);
@@ -265,21 +268,21 @@ template <class T> class Model {
         inverse = select(is_faint, zero<T>(), inverse);
         along = select(is_faint, zero<T>(), along);
       }
-      for (int64_t i = m; i < shape.dim * TILE; i += TILE)
-        tile.d_xi[i] = tile.d_xi[i] * inverse;
+      for (int64_t i = m; i < shape.dim * TILE; i += TILE) tile.d_xi[i] = tile.d_xi[i] * inverse;
       tile.d_xi[shape.dim * TILE + m] = -along * inverse;
     }
     for (int64_t c = 0; c <= shape.dim; ++c) {
       T* d = table.d_weighted + c * table.width();
       const V* g = tile.d_xi + c * TILE;
-      if (shape.vocab == 2) tile.vectors == 2 ? accumulate_compared<2, 2>(d, g) : accumulate_compared<2, 1>(d, g);
+      if (shape.vocab == 2)
+        tile.vectors == 2 ? accumulate_compared<2, 2>(d, g) : accumulate_compared<2, 1>(d, g);
       else if (shape.vocab <= COMPARED_TOKENS) accumulate_compared<0, 0>(d, g);
       else accumulate_each(d, g);
     }
   }
 
-  /// d[t * p + a] += sum of g over the tile's sequences with token a at position t. P and Vectors: the
-  /// vocabulary and the tile's vectors where they are known beforehand, or 0.
+  /// d[t * p + a] += sum of g over the tile's sequences with token a at position t. P and Vectors:
+  /// the vocabulary and the tile's vectors where they are known beforehand, or 0.
   template <int P, int Vectors> void accumulate_compared(T* d, const V* g) const {
     const Integer<T> p = P ? P : static_cast<Integer<T>>(shape.vocab);
     const int vectors = Vectors ? Vectors : tile.vectors;

@@ -14,10 +14,14 @@ namespace naive {
 template <class T> using Vector = std::vector<T>;
 
 /// y = g(|x|) x; also k = g'(|x|)/|x|. See normalize.hpp for the four norms.
-template <class T> struct Normed { Vector<T> y; T g, k; };
+template <class T> struct Normed {
+  Vector<T> y;
+  T g, k;
+};
 
 template <class T> Normed<T> norm_forward(const Vector<T>& x, const Shape& s) {
-  const T d = static_cast<T>(s.dim), eps = static_cast<T>(s.norm_eps), tau = static_cast<T>(s.norm_tau);
+  const T d = static_cast<T>(s.dim), eps = static_cast<T>(s.norm_eps),
+          tau = static_cast<T>(s.norm_tau);
   T r = 0;
   for (T v : x) r += v * v;
   r = std::sqrt(r);
@@ -64,10 +68,11 @@ template <class T> T activation_slope(T x, int kind) {
   return std::erfc(-x / std::sqrt(T(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(T(2 * M_PI));
 }
 
-/// Mean cross-entropy of the examples, and its gradient; weights and gradient packed, in the order of
-/// PARAMETER_NAMES.
+/// Mean cross-entropy of the examples, and its gradient; weights and gradient packed, in the order
+/// of PARAMETER_NAMES.
 template <class T>
-T loss_and_gradient(T* grad, const T* theta, const Shape& s, const Examples& data, const Ablation& off) {
+T loss_and_gradient(T* grad, const T* theta, const Shape& s, const Examples& data,
+                    const Ablation& off) {
   const int64_t d = s.dim, h = s.hidden, N = s.length, R = s.embeddings;
   const T *E = theta, *P = E + R * d, *q = P + N * d, *V = q + d, *W = V + d * d;
   const T *b1 = W + h * d, *U = b1 + (s.bias ? h : 0), *b2 = U + d * h;

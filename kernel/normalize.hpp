@@ -28,7 +28,10 @@ template <class T> struct Normalizer {
   T eps, tau;
 
   explicit Normalizer(const Shape& s)
-      : kind(s.norm), dim(s.dim), eps(static_cast<T>(s.norm_eps)), tau(static_cast<T>(s.norm_tau)) {}
+      : kind(s.norm),
+        dim(s.dim),
+        eps(static_cast<T>(s.norm_eps)),
+        tau(static_cast<T>(s.norm_tau)) {}
 
   /// x and y: component c of the sixteen vectors at [c * step].
   Norming<T> forward(Lanes<T>* y, const Lanes<T>* x, int64_t step) const {
@@ -59,8 +62,9 @@ template <class T> struct Normalizer {
     if (kind == SMOOTH) {
       const Lanes<T> t = length / broadcast(tau);
       // Inside: s(t)/|x| = t^2 (6t^2 - 15t + 10) / tau, and its derivative over |x|.
-      const Lanes<T> gain_in = broadcast(root / tau) *
-                               (t * t * ((broadcast(T(6)) * t - broadcast(T(15))) * t + broadcast(T(10))));
+      const Lanes<T> gain_in =
+          broadcast(root / tau) *
+          (t * t * ((broadcast(T(6)) * t - broadcast(T(15))) * t + broadcast(T(10))));
       const Lanes<T> bend_in = broadcast(root / (tau * tau * tau)) *
                                ((broadcast(T(24)) * t - broadcast(T(45))) * t + broadcast(T(20)));
       const Lanes<T> gain_out = broadcast(root) / length;

@@ -1,5 +1,6 @@
-// Update rules on the padded parameter vector, following torch.optim: SGD with momentum, Adam, AdamW;
-// global gradient clipping, learning-rate schedules, frozen entries, and constraints after a step.
+// Update rules on the padded parameter vector, following torch.optim: SGD with momentum, Adam,
+// AdamW; global gradient clipping, learning-rate schedules, frozen entries, and constraints after a
+// step.
 #pragma once
 
 #include "arena.hpp"
@@ -88,7 +89,8 @@ template <class T> class Optimizer {
   }
 
   V decayed(const V& g, const V& w) const {
-    return training_.weight_decay > 0 ? g + broadcast(static_cast<T>(training_.weight_decay)) * w : g;
+    return training_.weight_decay > 0 ? g + broadcast(static_cast<T>(training_.weight_decay)) * w
+                                      : g;
   }
 
   void descend(T* theta, const T* grad, T lr) {
@@ -102,10 +104,12 @@ template <class T> class Optimizer {
   }
 
   void adapt(T* theta, const T* grad, double lr, int64_t t) {
-    const double unbias1 = 1.0 - power(training_.beta1, t), unbias2 = 1.0 - power(training_.beta2, t);
+    const double unbias1 = 1.0 - power(training_.beta1, t),
+                 unbias2 = 1.0 - power(training_.beta2, t);
     const V step_size = broadcast(static_cast<T>(lr / unbias1));
     const V inverse_root = broadcast(static_cast<T>(1.0 / __builtin_sqrt(unbias2)));
-    const V beta1 = broadcast(static_cast<T>(training_.beta1)), eps = broadcast(static_cast<T>(training_.eps));
+    const V beta1 = broadcast(static_cast<T>(training_.beta1)),
+            eps = broadcast(static_cast<T>(training_.eps));
     const V beta2 = broadcast(static_cast<T>(training_.beta2));
     const V rest1 = broadcast(static_cast<T>(1.0 - training_.beta1));
     const V rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
@@ -132,11 +136,13 @@ template <class T> class Optimizer {
   void constrain(T* theta) const {
     if (training_.query_limit > 0) {
       const T limit = static_cast<T>(training_.query_limit);
-      rescale_row(theta, layout_[QUERY], 0, [limit](T size) { return size > limit ? limit / size : T(1); });
+      rescale_row(theta, layout_[QUERY], 0,
+                  [limit](T size) { return size > limit ? limit / size : T(1); });
     }
     for (int p = 0; p < 2; ++p)
       for (int64_t row = 0; training_.unit_rows[p] && row < layout_[p].rows; ++row)
-        rescale_row(theta, layout_[p], row, [](T size) { return size > T(0) ? T(1) / size : T(1); });
+        rescale_row(theta, layout_[p], row,
+                    [](T size) { return size > T(0) ? T(1) / size : T(1); });
   }
 
   template <class F> void rescale_row(T* theta, const Slice& s, int64_t row, F factor_of) const {

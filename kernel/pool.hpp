@@ -9,7 +9,9 @@
 namespace dynascope {
 namespace DYNASCOPE_ISA {
 
-template <class T> struct Scores { T loss[SETS], accuracy[SETS]; };  // NaN for an empty set
+template <class T> struct Scores {
+  T loss[SETS], accuracy[SETS];
+};  // NaN for an empty set
 
 template <class T> class Pool {
  public:
@@ -60,7 +62,7 @@ template <class T> class Pool {
  private:
   Sequences sequences_;
   int64_t slots_ = 64, size_[SETS];
-  int32_t* slot_;      // open addressing: index into sequences_, or -1
+  int32_t* slot_;  // open addressing: index into sequences_, or -1
   T* occurrences_[SETS];
 
   static int64_t capacity(const Examples (&sets)[SETS]) {

@@ -12,8 +12,8 @@ constexpr int VECTORS_AT_ONCE = DYNASCOPE_VECTOR_BYTES == 64 ? 2 : 1;
 
 template <int R, int M, class T>
 DYNASCOPE_INLINE void multiply_block(Lanes<T>* out, int64_t out_step, const T* a, int64_t row_step,
-                           int64_t col_step, const Lanes<T>* in, int64_t in_step, int64_t inner,
-                           const T* start, bool accumulate) {
+                                     int64_t col_step, const Lanes<T>* in, int64_t in_step,
+                                     int64_t inner, const T* start, bool accumulate) {
   Lanes<T> sum[R][M];
   for (int r = 0; r < R; ++r)
     for (int m = 0; m < M; ++m)
@@ -28,8 +28,8 @@ DYNASCOPE_INLINE void multiply_block(Lanes<T>* out, int64_t out_step, const T* a
     for (int m = 0; m < M; ++m) out[r * out_step + m] = sum[r][m];
 }
 
-/// out[i][m] = start[i] + sum_k a[i][k] in[k][m] for i < rows, k < inner, m < vectors; a[i][k] is at
-/// a[i * row_step + k * col_step]. `start` may be null (0), `accumulate` starts from out itself.
+/// out[i][m] = start[i] + sum_k a[i][k] in[k][m] for i < rows, k < inner, m < vectors; a[i][k] is
+/// at a[i * row_step + k * col_step]. `start` may be null (0), `accumulate` starts from out itself.
 template <class T>
 inline void multiply(Lanes<T>* out, int64_t out_step, const T* a, int64_t row_step,
                      int64_t col_step, int64_t rows, const Lanes<T>* in, int64_t in_step,
@@ -43,11 +43,19 @@ inline void multiply(Lanes<T>* out, int64_t out_step, const T* a, int64_t row_st
       const T* b = start ? start + i : nullptr;
       const bool whole = rows - i >= ROWS_AT_ONCE;
       if (left >= VECTORS_AT_ONCE && VECTORS_AT_ONCE > 1) {
-        if (whole) multiply_block<ROWS_AT_ONCE, VECTORS_AT_ONCE>(o, out_step, w, row_step, col_step, in + m, in_step, inner, b, accumulate);
-        else multiply_block<1, VECTORS_AT_ONCE>(o, out_step, w, row_step, col_step, in + m, in_step, inner, b, accumulate);
+        if (whole)
+          multiply_block<ROWS_AT_ONCE, VECTORS_AT_ONCE>(o, out_step, w, row_step, col_step, in + m,
+                                                        in_step, inner, b, accumulate);
+        else
+          multiply_block<1, VECTORS_AT_ONCE>(o, out_step, w, row_step, col_step, in + m, in_step,
+                                             inner, b, accumulate);
       } else {
-        if (whole) multiply_block<ROWS_AT_ONCE, 1>(o, out_step, w, row_step, col_step, in + m, in_step, inner, b, accumulate);
-        else multiply_block<1, 1>(o, out_step, w, row_step, col_step, in + m, in_step, inner, b, accumulate);
+        if (whole)
+          multiply_block<ROWS_AT_ONCE, 1>(o, out_step, w, row_step, col_step, in + m, in_step,
+                                          inner, b, accumulate);
+        else
+          multiply_block<1, 1>(o, out_step, w, row_step, col_step, in + m, in_step, inner, b,
+                               accumulate);
       }
       i += whole ? ROWS_AT_ONCE : 1;
     }
@@ -82,8 +90,7 @@ inline void add_outer(T* grad, int64_t row_step, int64_t rows, const Lanes<T>* l
 
 /// grad[j] += sum over lanes and vectors m of in[j][m]: gradients of a bias.
 template <class T>
-inline void add_sums(T* grad, const Lanes<T>* in, int64_t in_step, int64_t count,
-                     int64_t vectors) {
+inline void add_sums(T* grad, const Lanes<T>* in, int64_t in_step, int64_t count, int64_t vectors) {
   const Lanes<T> one[] = {broadcast(T(1)), broadcast(T(1))};  // a tile has two vectors at most
   add_outer(grad, 0, 1, one, 0, in, in_step, count, vectors);
 }

@@ -1,7 +1,8 @@
-// The Python extension `dynascope._kernel`: arrays in, arrays out, the GIL released while computing.
+// The Python extension `dynascope._kernel`: arrays in, arrays out, the GIL released while
+// computing.
 //
-// Thin on purpose. Arguments have been checked by the Python side (engine.py), which can say better what
-// is wrong; what is checked here is only what would otherwise write out of bounds.
+// Thin on purpose. Arguments have been checked by the Python side (engine.py), which can say better
+// what is wrong; what is checked here is only what would otherwise write out of bounds.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -28,16 +29,16 @@ template <class T> using Out = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 template <class T> using Numpy = nb::ndarray<nb::numpy, T>;
 using Bytes = std::optional<Array<uint8_t>>;
 
-const Build*& build() {
-  static const Build* chosen = [] {
+const Build& build() {
+  static const Build& chosen = []() -> const Build& {
     const char* name = std::getenv("DYNASCOPE_ISA");
-    return &choose_build(name ? name : "");
+    return choose_build(name ? name : "");
   }();
   return chosen;
 }
 template <class T> const Engine<T>& engine() {
-  if constexpr (sizeof(T) == 4) return *build()->single;
-  else return *build()->twice;
+  if constexpr (sizeof(T) == 4) return *build().single;
+  else return *build().twice;
 }
 
 struct AlignedDelete {
@@ -111,9 +112,14 @@ template <class T> class PyTrainer {
             const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& sets, uint64_t seed,
             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients)
       : size_(packed_size(shape)) {
-    TrainerInput<T> in{shape, training, {}, seed, weights(start, shape),
+    TrainerInput<T> in{shape,
+                       training,
+                       {},
+                       seed,
+                       weights(start, shape),
                        mask(frozen, size_, "frozen must have one entry per weight"),
-                       gradients, full_gradients};
+                       gradients,
+                       full_gradients};
     require(sets.size() == SETS, "three sets are needed");
     for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
     require(in.sets[TRAIN_SET].count > 0, "the train set is empty");
@@ -123,9 +129,9 @@ template <class T> class PyTrainer {
   }
 
   void advance(int64_t epochs, int64_t steps, std::optional<Out<T>> curves,
-               std::optional<Out<T>> weights, int64_t weights_every,
-               std::optional<Out<T>> states, int64_t state_every,
-               std::optional<Out<T>> step_curves, std::optional<Out<T>> step_weights) {
+               std::optional<Out<T>> weights, int64_t weights_every, std::optional<Out<T>> states,
+               int64_t state_every, std::optional<Out<T>> step_curves,
+               std::optional<Out<T>> step_weights) {
     Recorder<T> to = recorder(epochs, curves, weights, weights_every, states, state_every);
     if (step_curves) to.step_curves = place(*step_curves, steps * STEP_CURVES);
     if (step_weights) to.step_weights = place(*step_weights, steps * size_);
@@ -176,8 +182,9 @@ template <class T> class PyTrainer {
     return out.data();
   }
 
-  Recorder<T> recorder(int64_t epochs, std::optional<Out<T>>& curves, std::optional<Out<T>>& weights,
-                       int64_t weights_every, std::optional<Out<T>>& states, int64_t state_every) {
+  Recorder<T> recorder(int64_t epochs, std::optional<Out<T>>& curves,
+                       std::optional<Out<T>>& weights, int64_t weights_every,
+                       std::optional<Out<T>>& states, int64_t state_every) {
     const int64_t now = progress().epoch;
     auto kept = [&](int64_t every) { return (now + epochs) / every - now / every; };
     Recorder<T> to;
@@ -197,16 +204,18 @@ template <class T> class PyTrainer {
 template <class T> void bind_trainer(nb::module_& m, const char* name) {
   using Self = PyTrainer<T>;
   nb::class_<Self>(m, name)
-      .def("__init__",
-           [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
-              const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients) {
-             std::vector<std::pair<Array<int32_t>, Array<int32_t>>> pairs;
-             for (nb::handle set : sets)
-               pairs.emplace_back(nb::cast<Array<int32_t>>(set[0]), nb::cast<Array<int32_t>>(set[1]));
-             new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients);
-           },
-           "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
-           "full_gradients"_a)
+      .def(
+          "__init__",
+          [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
+             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients) {
+            std::vector<std::pair<Array<int32_t>, Array<int32_t>>> pairs;
+            for (nb::handle set : sets)
+              pairs.emplace_back(nb::cast<Array<int32_t>>(set[0]),
+                                 nb::cast<Array<int32_t>>(set[1]));
+            new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients);
+          },
+          "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
+          "full_gradients"_a)
       .def("advance", &Self::advance, "epochs"_a, "steps"_a, "curves"_a.none() = nb::none(),
            "weights"_a.none() = nb::none(), "weights_every"_a = 0, "states"_a.none() = nb::none(),
            "state_every"_a = 0, "step_curves"_a.none() = nb::none(),
@@ -246,14 +255,19 @@ nb::tuple loss_and_gradient(const Array<T>& packed, const Shape& s, const Array<
 }
 
 template <class T>
-nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens, nb::dict patch,
-                 const Bytes& cut_positions, const Bytes& cut_units) {
+nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens,
+                 nb::dict patch, const Bytes& cut_positions, const Bytes& cut_units) {
   auto targets = make_array<int32_t>({tokens.shape(0)});
   const Examples data = examples(tokens, nb::cast<Array<int32_t>>(nb::cast(targets)), s);
   const auto n = static_cast<size_t>(data.count), d = static_cast<size_t>(s.dim);
   const auto N = static_cast<size_t>(s.length), R = static_cast<size_t>(s.embeddings);
   Activations<T> out{}, patches{};
-  struct Field { const char* name; T** out; T** patch; std::vector<size_t> shape; };
+  struct Field {
+    const char* name;
+    T** out;
+    T** patch;
+    std::vector<size_t> shape;
+  };
   const std::vector<Field> fields = {
       {"embedding", &out.embedding, &patches.embedding, {n, N, d}},
       {"normalized", &out.normalized, &patches.normalized, {n, N, d}},
@@ -288,7 +302,8 @@ nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& t
 
 template <class T> void bind_evaluations(nb::module_& m) {
   m.def("loss_and_gradient", loss_and_gradient<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
-        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(), "naive"_a = false);
+        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
+        "naive"_a = false);
   m.def("inspect", inspect<T>, "packed"_a, "shape"_a, "tokens"_a, "patch"_a,
         "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none());
   m.def("math", [](const std::string& name, const Array<T>& x) {
@@ -311,32 +326,33 @@ template <class T> Numpy<T> initialize(const Shape& s, uint64_t seed) {
 // ---- data ---------------------------------------------------------------------------------------
 Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, uint32_t stream) {
   auto tokens = make_array<int32_t>({count, length});
-  build()->task->draw(tokens.data(), static_cast<int64_t>(count), static_cast<int64_t>(length), vocab,
-                      seed, stream);
+  build().task->draw(tokens.data(), static_cast<int64_t>(count), static_cast<int64_t>(length),
+                     vocab, seed, stream);
   return tokens;
 }
 
 Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
   auto tokens = make_array<int32_t>({count, length});
-  build()->task->enumerate(tokens.data(), 0, static_cast<int64_t>(count),
-                           static_cast<int64_t>(length), vocab);
+  build().task->enumerate(tokens.data(), 0, static_cast<int64_t>(count),
+                          static_cast<int64_t>(length), vocab);
   return tokens;
 }
 
-Numpy<int32_t> add_modulo(const Array<int32_t>& tokens, int64_t vocab, const std::vector<int32_t>& positions) {
+Numpy<int32_t> add_modulo(const Array<int32_t>& tokens, int64_t vocab,
+                          const std::vector<int32_t>& positions) {
   require(tokens.ndim() == 2, "tokens must be [count, length]");
   for (int32_t t : positions)
     require(t >= 0 && t < static_cast<int64_t>(tokens.shape(1)), "a position is out of range");
   auto targets = make_array<int32_t>({tokens.shape(0)});
-  build()->task->add_modulo(targets.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)),
-                            static_cast<int64_t>(tokens.shape(1)), vocab, positions.data(),
-                            static_cast<int64_t>(positions.size()));
+  build().task->add_modulo(targets.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)),
+                           static_cast<int64_t>(tokens.shape(1)), vocab, positions.data(),
+                           static_cast<int64_t>(positions.size()));
   return targets;
 }
 
 Numpy<uint32_t> shuffled(size_t count, uint64_t seed, uint32_t epoch) {
   auto order = make_array<uint32_t>({count});
-  build()->task->shuffle(order.data(), static_cast<uint32_t>(count), seed, epoch);
+  build().task->shuffle(order.data(), static_cast<uint32_t>(count), seed, epoch);
   return order;
 }
 
@@ -352,7 +368,8 @@ template <size_t N> nb::tuple curve_names(const char* const (&names)[N], size_t 
   for (size_t i = 0; i < N; ++i) {
     if (i < plain) all.append(names[i]);
     else
-      for (const char* parameter : PARAMETER_NAMES) all.append(std::string(names[i]) + "/" + parameter);
+      for (const char* parameter : PARAMETER_NAMES)
+        all.append(std::string(names[i]) + "/" + parameter);
   }
   return nb::tuple(all);
 }
@@ -362,55 +379,85 @@ template <size_t N> nb::tuple curve_names(const char* const (&names)[N], size_t 
 
 NB_MODULE(_kernel, m) {
   using namespace dynascope;
-  build();  // an impossible DYNASCOPE_ISA is said at import, not in the middle of a run
+  try {
+    build();  // an impossible DYNASCOPE_ISA is said at import, not in the middle of a run
+  } catch (const std::invalid_argument& error) {
+    throw nb::import_error(error.what());
+  }
 
   nb::list names;
   for (const char* name : PARAMETER_NAMES) names.append(name);
   m.attr("PARAMETER_NAMES") = nb::tuple(names);
   m.attr("CURVE_NAMES") = curve_names(CURVE_NAMES, GRAD_NORM);
   m.attr("STEP_CURVE_NAMES") = curve_names(STEP_CURVE_NAMES, STEP_GRAD_NORM);
-  m.def("isa", [] { return std::string(build()->name); });
+  m.def("isa", [] { return std::string(build().name); });
   m.def("usable_isas", [] {
     std::vector<std::string> all;
-    for (const Build* b : usable_builds()) all.emplace_back(b->name);
+    for (const Build& b : usable_builds()) all.emplace_back(b.name);
     return all;
   });
 
-  nb::class_<Shape>(m, "Shape").def(
-      "__init__",
-      [](Shape* s, int64_t vocab, int64_t embeddings, int64_t length, int64_t dim, int64_t hidden,
-         bool bias, const std::string& activation, const std::string& norm, double norm_eps,
-         double norm_tau) {
-        new (s) Shape{vocab, embeddings, length, dim, hidden, bias,
-                      index_of(activation, ACTIVATION_NAMES), index_of(norm, NORM_NAMES), norm_eps, norm_tau};
-      },
-      nb::kw_only(), "vocab"_a, "embeddings"_a, "length"_a, "dim"_a, "hidden"_a, "bias"_a,
-      "activation"_a, "norm"_a, "norm_eps"_a, "norm_tau"_a);
-  nb::class_<Training>(m, "Training").def(
-      "__init__",
-      [](Training* t, const std::string& optimizer, const std::string& schedule, double lr, double momentum,
-         double beta1, double beta2, double eps, double weight_decay, double clip, double mlp_lr_discount,
-         double lr_final, int64_t warmup, int64_t batch, int64_t epochs, double query_limit,
-         bool unit_tokens, bool unit_positions) {
-        new (t) Training{index_of(optimizer, RULE_NAMES), index_of(schedule, SCHEDULE_NAMES), lr, momentum,
-                         beta1, beta2, eps, weight_decay, clip, mlp_lr_discount, lr_final, warmup, batch,
-                         epochs, query_limit, {unit_tokens, unit_positions}};
-      },
-      nb::kw_only(), "optimizer"_a, "schedule"_a, "lr"_a, "momentum"_a, "beta1"_a, "beta2"_a, "eps"_a,
-      "weight_decay"_a, "clip"_a, "mlp_lr_discount"_a, "lr_final"_a, "warmup"_a, "batch"_a, "epochs"_a,
-      "query_limit"_a, "unit_tokens"_a, "unit_positions"_a);
+  nb::class_<Shape>(m, "Shape")
+      .def(
+          "__init__",
+          [](Shape* s, int64_t vocab, int64_t embeddings, int64_t length, int64_t dim,
+             int64_t hidden, bool bias, const std::string& activation, const std::string& norm,
+             double norm_eps, double norm_tau) {
+            new (s) Shape{vocab,
+                          embeddings,
+                          length,
+                          dim,
+                          hidden,
+                          bias,
+                          index_of(activation, ACTIVATION_NAMES),
+                          index_of(norm, NORM_NAMES),
+                          norm_eps,
+                          norm_tau};
+          },
+          nb::kw_only(), "vocab"_a, "embeddings"_a, "length"_a, "dim"_a, "hidden"_a, "bias"_a,
+          "activation"_a, "norm"_a, "norm_eps"_a, "norm_tau"_a);
+  nb::class_<Training>(m, "Training")
+      .def(
+          "__init__",
+          [](Training* t, const std::string& optimizer, const std::string& schedule, double lr,
+             double momentum, double beta1, double beta2, double eps, double weight_decay,
+             double clip, double mlp_lr_discount, double lr_final, int64_t warmup, int64_t batch,
+             int64_t epochs, double query_limit, bool unit_tokens, bool unit_positions) {
+            new (t) Training{index_of(optimizer, RULE_NAMES),
+                             index_of(schedule, SCHEDULE_NAMES),
+                             lr,
+                             momentum,
+                             beta1,
+                             beta2,
+                             eps,
+                             weight_decay,
+                             clip,
+                             mlp_lr_discount,
+                             lr_final,
+                             warmup,
+                             batch,
+                             epochs,
+                             query_limit,
+                             {unit_tokens, unit_positions}};
+          },
+          nb::kw_only(), "optimizer"_a, "schedule"_a, "lr"_a, "momentum"_a, "beta1"_a, "beta2"_a,
+          "eps"_a, "weight_decay"_a, "clip"_a, "mlp_lr_discount"_a, "lr_final"_a, "warmup"_a,
+          "batch"_a, "epochs"_a, "query_limit"_a, "unit_tokens"_a, "unit_positions"_a);
 
-  m.def("parameter_shapes", [](int64_t vocab, int64_t length, int64_t dim, int64_t hidden,
-                               int64_t embeddings, bool bias) {
-    nb::dict shapes;
-    const Shape s{vocab, embeddings, length, dim, hidden, bias, GELU, RMS, 0, 1};
-    for (const auto& [name, shape] : parameter_shapes(s)) {
-      nb::list sizes;
-      for (int64_t n : shape) sizes.append(n);
-      shapes[name.c_str()] = nb::tuple(sizes);
-    }
-    return shapes;
-  }, nb::kw_only(), "vocab"_a, "length"_a, "dim"_a, "hidden"_a, "embeddings"_a, "bias"_a);
+  m.def(
+      "parameter_shapes",
+      [](int64_t vocab, int64_t length, int64_t dim, int64_t hidden, int64_t embeddings,
+         bool bias) {
+        nb::dict shapes;
+        const Shape s{vocab, embeddings, length, dim, hidden, bias, GELU, RMS, 0, 1};
+        for (const auto& [name, shape] : parameter_shapes(s)) {
+          nb::list sizes;
+          for (int64_t n : shape) sizes.append(n);
+          shapes[name.c_str()] = nb::tuple(sizes);
+        }
+        return shapes;
+      },
+      nb::kw_only(), "vocab"_a, "length"_a, "dim"_a, "hidden"_a, "embeddings"_a, "bias"_a);
 
   bind_trainer<float>(m, "Trainer32");
   bind_trainer<double>(m, "Trainer64");

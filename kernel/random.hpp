@@ -43,7 +43,8 @@ inline void philox(Blocks& b, uint64_t seed, uint32_t first, uint32_t row, uint3
   }
 }
 
-/// The 32-bit words of one (seed, stream, row): word(column, attempt), computed 64 columns at a time.
+/// The 32-bit words of one (seed, stream, row): word(column, attempt), computed 64 columns at a
+/// time.
 class Words {
  public:
   Words(uint64_t seed, uint32_t stream, uint32_t row) : seed_(seed), stream_(stream), row_(row) {}

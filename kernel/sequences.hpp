@@ -1,5 +1,5 @@
-// Sequences in memory: tokens as bit fields of 32-bit words, so that a step loads one word per sequence
-// (for p=2, N=12) instead of N bytes, and unpacks it with shifts in lanes.
+// Sequences in memory: tokens as bit fields of 32-bit words, so that a step loads one word per
+// sequence (for p=2, N=12) instead of N bytes, and unpacks it with shifts in lanes.
 #pragma once
 
 #include <cstdint>

@@ -50,9 +50,9 @@ struct Training {
   double lr_final;         // the cosine ends here
   int64_t warmup;          // steps
   int64_t batch;
-  int64_t epochs;          // the cosine's length; training may stop earlier or go on
-  double query_limit;      // greatest |q|; 0: none
-  bool unit_rows[2];       // rows of E, of P put to unit length after each step
+  int64_t epochs;      // the cosine's length; training may stop earlier or go on
+  double query_limit;  // greatest |q|; 0: none
+  bool unit_rows[2];   // rows of E, of P put to unit length after each step
 };
 
 /// Sequences and what they should give, row-major.
@@ -68,10 +68,10 @@ enum Set { TRAIN_SET, TEST_SET, UNSEEN_SET, SETS };
 template <class T> struct TrainerInput {
   Shape shape;
   Training training;
-  Examples sets[SETS];    // the last two may be empty
-  uint64_t seed;          // of the shuffles
-  const T* start;         // packed
-  const uint8_t* frozen;  // packed, 1 = never moves; null: none
+  Examples sets[SETS];             // the last two may be empty
+  uint64_t seed;                   // of the shuffles
+  const T* start;                  // packed
+  const uint8_t* frozen;           // packed, 1 = never moves; null: none
   bool gradients, full_gradients;  // record gradient norms of the steps, of the whole train set
 };
 
@@ -83,31 +83,43 @@ struct Ablation {
 
 // ---- what is recorded each epoch: one row of curves ---------------------------------------------
 enum Curve {
-  TRAIN_LOSS, TEST_LOSS, UNSEEN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY, UNSEEN_ACCURACY,
-  MIN_NORM_EMBEDDING, MIN_NORM_SEQUENCE,
-  GRAD_NORM, // followed by one column per parameter, as are the next three
+  TRAIN_LOSS,
+  TEST_LOSS,
+  UNSEEN_LOSS,
+  TRAIN_ACCURACY,
+  TEST_ACCURACY,
+  UNSEEN_ACCURACY,
+  MIN_NORM_EMBEDDING,
+  MIN_NORM_SEQUENCE,
+  GRAD_NORM,  // followed by one column per parameter, as are the next three
   GRAD_NORM_MAX = GRAD_NORM + PARAMETERS,
   UPDATE_RATIO = GRAD_NORM_MAX + PARAMETERS,
   FULL_GRAD_NORM = UPDATE_RATIO + PARAMETERS,
   CURVES = FULL_GRAD_NORM + PARAMETERS
 };
-constexpr const char* CURVE_NAMES[] = {
-    "train_loss", "test_loss", "unseen_loss", "train_accuracy", "test_accuracy",
-    "unseen_accuracy", "min_norm_embedding", "min_norm_sequence",
-    "grad_norm", "grad_norm_max", "update_ratio", "full_grad_norm"};
+constexpr const char* CURVE_NAMES[] = {"train_loss",         "test_loss",         "unseen_loss",
+                                       "train_accuracy",     "test_accuracy",     "unseen_accuracy",
+                                       "min_norm_embedding", "min_norm_sequence", "grad_norm",
+                                       "grad_norm_max",      "update_ratio",      "full_grad_norm"};
 
-// ---- and each step, when asked for ---------------------------------------------------------------
-enum StepCurve { STEP_LOSS, STEP_MIN_NORM_EMBEDDING, STEP_MIN_NORM_SEQUENCE, STEP_GRAD_NORM,
-                 STEP_CURVES = STEP_GRAD_NORM + PARAMETERS };
+// ---- and each step, when asked for
+// ---------------------------------------------------------------
+enum StepCurve {
+  STEP_LOSS,
+  STEP_MIN_NORM_EMBEDDING,
+  STEP_MIN_NORM_SEQUENCE,
+  STEP_GRAD_NORM,
+  STEP_CURVES = STEP_GRAD_NORM + PARAMETERS
+};
 constexpr const char* STEP_CURVE_NAMES[] = {"loss", "min_norm_embedding", "min_norm_sequence",
                                             "grad_norm"};
 
 /// Where a trainer writes; null pointers are skipped.
 template <class T> struct Recorder {
-  T* curves = nullptr;        // [epochs advanced, CURVES]
-  T* weights = nullptr;       // packed, one row for each epoch divisible by weights_every
+  T* curves = nullptr;   // [epochs advanced, CURVES]
+  T* weights = nullptr;  // packed, one row for each epoch divisible by weights_every
   int64_t weights_every = 0;
-  T* states = nullptr;        // [kept, 3, packed]: weights, first and second moments
+  T* states = nullptr;  // [kept, 3, packed]: weights, first and second moments
   int64_t state_every = 0;
   T* step_curves = nullptr;   // [steps, STEP_CURVES]: the batch before the step
   T* step_weights = nullptr;  // [steps, packed]: after the step
@@ -118,7 +130,8 @@ struct Progress {
   int64_t epoch, step_in_epoch, step, diverged;
 };
 
-/// Every value between tokens and probabilities, row-major, one row per sequence; null = not wanted.
+/// Every value between tokens and probabilities, row-major, one row per sequence; null = not
+/// wanted.
 template <class T> struct Activations {
   T* embedding;            // [count, length, dim]
   T* normalized;           // [count, length, dim]

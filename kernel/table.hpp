@@ -20,7 +20,9 @@ namespace DYNASCOPE_ISA {
 /// Weights below `negligible` count as 0 (no denormals); a sequence whose weights sum to less than
 /// `faint` is computed with its own maximum instead. Their ratio is far below rounding.
 template <class T> struct AttentionLimits;
-template <> struct AttentionLimits<float> { static constexpr float negligible = 1e-30f, faint = 1e-18f; };
+template <> struct AttentionLimits<float> {
+  static constexpr float negligible = 1e-30f, faint = 1e-18f;
+};
 template <> struct AttentionLimits<double> {
   static constexpr double negligible = 1e-280, faint = 1e-250;
 };
@@ -29,11 +31,11 @@ template <class T> class Table {
  public:
   using V = Lanes<T>;
   int64_t vocab, length, dim, entries, vectors;  // entry t * vocab + a
-  T* score;     // [entries], padded like all below
-  T* weight;    // [entries]; 0 where a position is cut
-  V* embedding; // [dim][vectors]: E(a) + P(t)
-  V* z;         // [dim][vectors]
-  V* value;     // [dim][vectors]: V z
+  T* score;                                      // [entries], padded like all below
+  T* weight;                                     // [entries]; 0 where a position is cut
+  V* embedding;                                  // [dim][vectors]: E(a) + P(t)
+  V* z;                                          // [dim][vectors]
+  V* value;                                      // [dim][vectors]: V z
   T* weighted;  // [dim + 1][entries]: w V z, and w itself in row dim
   T* d_weighted;
   // Gradients that bypass `weighted`, from sequences with a maximum of their own; see model.hpp.
@@ -42,8 +44,12 @@ template <class T> class Table {
   bool has_direct = false;
 
   Table(const Shape& s, Arena& arena)
-      : vocab(s.vocab), length(s.length), dim(s.dim), entries(s.vocab * s.length),
-        vectors(round_up(entries) / LANES), norm_(s),
+      : vocab(s.vocab),
+        length(s.length),
+        dim(s.dim),
+        entries(s.vocab * s.length),
+        vectors(round_up(entries) / LANES),
+        norm_(s),
         inverse_root_(static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(s.dim)))) {
     const int64_t width = vectors * LANES;
     score = arena.take<T>(width);

@@ -16,8 +16,8 @@ inline void draw_sequences(int32_t* tokens, int64_t count, int64_t length, int64
   for (int64_t i = 0; i < count; ++i) {
     Words words(seed, stream, static_cast<uint32_t>(i));
     for (int64_t t = 0; t < length; ++t)
-      *tokens++ = static_cast<int32_t>(
-          words.below(static_cast<uint32_t>(vocab), static_cast<uint32_t>(t)));
+      *tokens++ =
+          static_cast<int32_t>(words.below(static_cast<uint32_t>(vocab), static_cast<uint32_t>(t)));
   }
 }
 
@@ -44,7 +44,8 @@ inline void add_modulo(int32_t* targets, const int32_t* tokens, int64_t count, i
 inline double initial_weight(Words& words, int parameter, uint32_t column, const Shape& s) {
   if (parameter == TOKEN_EMBEDDING || parameter == POSITION_EMBEDDING) {
     // Box and Muller; 1 - u is never 0.
-    const double size = first_lane<double>(logarithm<double>(broadcast(1.0 - words.uniform(column, 0))));
+    const double size =
+        first_lane<double>(logarithm<double>(broadcast(1.0 - words.uniform(column, 0))));
     return __builtin_sqrt(-2.0 * size) * cosine_of_turn(words.uniform(column, 1));
   }
   const bool out = parameter == ASSEMBLERS || parameter == ASSEMBLER_BIAS;
@@ -60,8 +61,8 @@ template <class T> inline void initialize(T* packed, const Shape& shape, uint64_
     for (int64_t row = 0; row < s.rows; ++row) {
       Words words(seed, PARAMETER + static_cast<uint32_t>(parameter), static_cast<uint32_t>(row));
       for (int64_t col = 0; col < s.cols; ++col)
-        *packed++ = static_cast<T>(
-            initial_weight(words, parameter, static_cast<uint32_t>(col), shape));
+        *packed++ =
+            static_cast<T>(initial_weight(words, parameter, static_cast<uint32_t>(col), shape));
     }
   }
 }

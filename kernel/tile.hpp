@@ -15,23 +15,23 @@ constexpr int TILE_SEQUENCES = TILE * LANES;
 
 template <class T> struct Tile {
   using V = Lanes<T>;
-  int vectors = 0;    // in use: 1 or 2
-  Mask<T>* tokens;    // [length][TILE]
-  Mask<T>* target;    // [TILE]
-  V* share;           // [TILE]: a sequence's share of the mean; 0 for a lane that only fills up
-  V* total;           // [TILE]: sum of attention weights
-  V* xi;              // [dim][TILE]: sequence embedding
-  V* x;               // [dim][TILE]: normalised
+  int vectors = 0;      // in use: 1 or 2
+  Mask<T>* tokens;      // [length][TILE]
+  Mask<T>* target;      // [TILE]
+  V* share;             // [TILE]: a sequence's share of the mean; 0 for a lane that only fills up
+  V* total;             // [TILE]: sum of attention weights
+  V* xi;                // [dim][TILE]: sequence embedding
+  V* x;                 // [dim][TILE]: normalised
   Norming<T>* norming;  // [TILE]
-  V* hidden;          // [hidden][TILE]: after the activation
-  V* slope;           // [hidden][TILE]: the activation's derivative
-  V* psi;             // [dim][TILE]
-  V* error;           // [embeddings][TILE]: logits, then (probability - truth) * share
-  V* loss;            // [TILE]
-  V* correct;         // [TILE]: 1 or 0
-  V* d_psi;           // [dim][TILE]
-  V* d_x;             // [dim][TILE]
-  V* d_xi;            // [dim + 1][TILE]: then those of the weighted sums
+  V* hidden;            // [hidden][TILE]: after the activation
+  V* slope;             // [hidden][TILE]: the activation's derivative
+  V* psi;               // [dim][TILE]
+  V* error;             // [embeddings][TILE]: logits, then (probability - truth) * share
+  V* loss;              // [TILE]
+  V* correct;           // [TILE]: 1 or 0
+  V* d_psi;             // [dim][TILE]
+  V* d_x;               // [dim][TILE]
+  V* d_xi;              // [dim + 1][TILE]: then those of the weighted sums
 
   Tile(const Shape& s, Arena& arena) {
     tokens = arena.take<Mask<T>>(s.length * TILE);

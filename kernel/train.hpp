@@ -19,10 +19,16 @@ template <class T> class Trainer {
   using V = Lanes<T>;
 
   Trainer(const TrainerInput<T>& in, Arena& arena)
-      : training_(in.training), seed_(in.seed), gradients_(in.gradients), full_(in.full_gradients),
-        model_(in.shape, arena), layout_(in.shape), optimizer_(in.shape, in.training, arena),
+      : training_(in.training),
+        seed_(in.seed),
+        gradients_(in.gradients),
+        full_(in.full_gradients),
+        model_(in.shape, arena),
+        layout_(in.shape),
+        optimizer_(in.shape, in.training, arena),
         train_(in.shape, in.sets[TRAIN_SET].count, arena),
-        shuffled_(in.shape, in.sets[TRAIN_SET].count, arena), pool_(in.shape, in.sets, arena) {
+        shuffled_(in.shape, in.sets[TRAIN_SET].count, arena),
+        pool_(in.shape, in.sets, arena) {
     theta_ = arena.take<T>(layout_.padded_size);
     before_ = arena.take<T>(layout_.padded_size);
     grad_ = arena.take<T>(layout_.padded_size);
@@ -59,8 +65,8 @@ template <class T> class Trainer {
   /// Records the present weights as an epoch of their own: row 0, before any step.
   void record_now(Recorder<T>& to) { record_epoch(to); }
 
-  /// Goes on until `epochs` epochs have ended or `steps` steps are done, whichever comes first, or the
-  /// run has diverged. An epoch begun by earlier steps counts when it ends.
+  /// Goes on until `epochs` epochs have ended or `steps` steps are done, whichever comes first, or
+  /// the run has diverged. An epoch begun by earlier steps counts when it ends.
   void advance(int64_t epochs, int64_t steps, Recorder<T>& to) {
     while (epochs > 0 && steps > 0 && progress_.diverged < 0) {
       if (progress_.step_in_epoch == 0) begin_epoch();
@@ -89,12 +95,11 @@ template <class T> class Trainer {
   double norm_sum_[PARAMETERS];
   T norm_max_[PARAMETERS], shortest_embedding_, shortest_sequence_;
 
-  int64_t steps_per_epoch() const {
-    return (train_.count + training_.batch - 1) / training_.batch;
-  }
+  int64_t steps_per_epoch() const { return (train_.count + training_.batch - 1) / training_.batch; }
 
   void begin_epoch() {
-    shuffle(order_, static_cast<uint32_t>(train_.count), seed_, static_cast<uint32_t>(progress_.epoch));
+    shuffle(order_, static_cast<uint32_t>(train_.count), seed_,
+            static_cast<uint32_t>(progress_.epoch));
     shuffled_.reorder(train_, order_);
     for (int64_t i = 0; i < layout_.padded_size; ++i) before_[i] = theta_[i];
     for (int p = 0; p < PARAMETERS; ++p) norm_sum_[p] = norm_max_[p] = T(0);
@@ -144,7 +149,8 @@ template <class T> class Trainer {
   }
 
   void note_shortest() {
-    if (model_.shortest_embedding < shortest_embedding_) shortest_embedding_ = model_.shortest_embedding;
+    if (model_.shortest_embedding < shortest_embedding_)
+      shortest_embedding_ = model_.shortest_embedding;
     const T sequence = model_.shortest_sequence();
     if (sequence < shortest_sequence_) shortest_sequence_ = sequence;
   }
@@ -162,7 +168,9 @@ template <class T> class Trainer {
     for (int p = 0; p < PARAMETERS; ++p) norm[p] = root[p];
   }
 
-  T present(int p, T value) const { return layout_[p].present ? canonical(value) : T(__builtin_nan("")); }
+  T present(int p, T value) const {
+    return layout_[p].present ? canonical(value) : T(__builtin_nan(""));
+  }
 
   T* record_weights(T* row, const T* padded) const {
     pack(row, padded, layout_);

@@ -89,13 +89,18 @@ CASES = [
     *_each("more embeddings than tokens", "model.embeddings", [3, 5, 40]),
     *[Case("number of sequences", count=n) for n in (1, 2, 15, 16, 17, 31, 32, 33, 100)],
     *[Case("number of sequences, large d", {"model.dim": 5}, count=n) for n in (1, 17, 33)],
-    *[Case("query far out", {"model.dim": d}, scale={"query": 1000}, cancels=True) for d in (2, 3, 6)],
+    *[
+        Case("query far out", {"model.dim": d}, scale={"query": 1000}, cancels=True)
+        for d in (2, 3, 6)
+    ],
     Case("query far out", {"task.vocab": 20}, scale={"query": 1000}, cancels=True),
     Case("query far out", {"model.norm": "none"}, scale={"query": 300}, cancels=True),
     *[Case("query far out", {**SHORT, "model.dim": d}, tied=True) for d in (2, 3, 5)],
     Case("query far out", {**SHORT, "task.vocab": 20}, tied=True),
     Case("query far out", {**SHORT, "task.vocab": 3}, tied=True, ablate={"positions": [1]}),
-    Case("zero vectors", {"model.norm": "rms"}, scale={"token_embedding": 0, "position_embedding": 0}),
+    Case(
+        "zero vectors", {"model.norm": "rms"}, scale={"token_embedding": 0, "position_embedding": 0}
+    ),
     Case("zero vectors", {"model.norm": "unit", "model.norm_eps": 0.0}, scale={"value": 0}),
     Case("zero vectors", {"model.norm": "smooth"}, scale={"value": 0}),
     Case("zero vectors", {"model.norm": "smooth", "model.dim": 5}, scale={"value": 0}),

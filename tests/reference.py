@@ -28,7 +28,10 @@ def norm(x: Tensor, model: ds.ModelConfig) -> Tensor:
 
 
 def forward(
-    p: dict[str, Tensor], tokens: Tensor, model: ds.ModelConfig, ablate: dict[str, Any] | None = None
+    p: dict[str, Tensor],
+    tokens: Tensor,
+    model: ds.ModelConfig,
+    ablate: dict[str, Any] | None = None,
 ) -> dict[str, Tensor]:
     ablate = ablate or {}
     d = p["query"].shape[0]
@@ -73,6 +76,8 @@ def tensors(parameters: ds.Parameters, grad: bool = False) -> dict[str, Tensor]:
     }
 
 
-def loss(p: dict[str, Tensor], tokens: Any, targets: Any, model: ds.ModelConfig, ablate: Any = None) -> Tensor:
+def loss(
+    p: dict[str, Tensor], tokens: Any, targets: Any, model: ds.ModelConfig, ablate: Any = None
+) -> Tensor:
     logits = forward(p, torch.as_tensor(tokens).long(), model, ablate)["logits"]
     return F.cross_entropy(logits, torch.as_tensor(targets).long())

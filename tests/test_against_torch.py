@@ -1,12 +1,12 @@
-"""The kernel against PyTorch's automatic differentiation in double precision, over the case table."""
+"""The kernel against PyTorch's automatic differentiation, in double precision, over all cases."""
 
 import numpy as np
 import pytest
 import reference
 import torch
+from cases import CASES, Case, largest, relative
 
 import dynascope as ds
-from cases import CASES, Case, largest, relative
 from dynascope.model import STAGES
 from dynascope.torch import Transformer
 
@@ -18,7 +18,9 @@ def test_forward(case: Case) -> None:
     tokens, _ = case.examples()
     p, model = case.parameters("float64"), case.config("float64").model
     got = ds.forward(p, tokens, model, ablate=case.ablate)
-    wanted = reference.forward(reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate)
+    wanted = reference.forward(
+        reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate
+    )
     for name in STAGES:
         assert relative(getattr(got, name), wanted[name].numpy()) < 1e-10, name
 
@@ -28,7 +30,9 @@ def test_forward_in_single_precision(case: Case) -> None:
     tokens, _ = case.examples()
     p, model = case.parameters("float32"), case.config("float32").model
     got = ds.forward(p, tokens, model, ablate=case.ablate)
-    wanted = reference.forward(reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate)
+    wanted = reference.forward(
+        reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate
+    )
     for name in STAGES:
         assert relative(getattr(got, name), wanted[name].numpy()) < 1e-4, name
 
@@ -73,8 +77,7 @@ PATCHED = [stage for stage in STAGES if stage != "probabilities"]
 @pytest.mark.parametrize("stage", PATCHED)
 @pytest.mark.parametrize("dim", [2, 5])
 def test_a_patch_reaches_all_later_stages(stage: str, dim: int) -> None:
-    """Patching a stage with what another model computes there gives that model's later stages, as far
-    as these depend on that stage alone; earlier stages stay."""
+    """Earlier stages stay, later ones follow, whether the patch is an array or a function."""
     config = ds.Config(model=ds.ModelConfig(dim=dim), precision="float64")
     tokens, _ = ds.dataset(config.task, 0)
     p = ds.initial_parameters(config, 0)

@@ -324,9 +324,9 @@ BAD = {
     ],
     "out": [
         bad("train --out runs/first", "runs/first: expected a new or empty folder"),
-        bad("train --out .", "expected a new or empty folder"),
+        bad("train --out .", "expected a folder of a new name"),
         bad("train --out good.toml", "expected a new or empty folder"),
-        bad("train --out good.toml/x", "--out good.toml/x: expected a place to write"),
+        bad("train --out good.toml/x", "good.toml/x: expected a place to write"),
         bad("train --out dangling", "expected a folder of a new name"),
         bad(f"train --out {'long' * 100}", "File name too long"),
     ],
@@ -418,7 +418,7 @@ def test_out_of_memory_is_one_sentence(
 
     monkeypatch.setattr("dynascope.cli.train.train", full)
     assert main(["train"]) == 1
-    assert capsys.readouterr().err.startswith("dynascope: out of memory")
+    assert capsys.readouterr().err.startswith("dynascope: memory ran out; 0 of 1 runs finished")
 
 
 def test_runs_survive_a_folder_that_was_taken_meanwhile(

@@ -100,7 +100,9 @@ def test_training_goes_on_from_a_query_of_length_1000() -> None:
     assert run.curves["train_loss"][-1] < run.curves["train_loss"][0]
 
 
-@pytest.mark.parametrize("name", ["token_embedding", "position_embedding", "query", "value", "receptors", "assemblers"])
+@pytest.mark.parametrize(
+    "name", ["token_embedding", "position_embedding", "query", "value", "receptors", "assemblers"]
+)
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1e-10])
 @pytest.mark.parametrize("norm", ["rms", "unit", "smooth", "none"])
 @pytest.mark.parametrize("dim", [2, 5])

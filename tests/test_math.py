@@ -1,4 +1,4 @@
-"""The kernel's elementary functions against SciPy in double precision, over [-30, 30] and beyond."""
+"""The kernel's elementary functions against SciPy in double precision, on [-30, 30] and beyond."""
 
 from typing import Any
 
@@ -43,7 +43,9 @@ def points(dtype: type, positive: bool) -> Array:
 def test_error_over_the_range(name: str, dtype: type) -> None:
     x = points(dtype, positive=name == "log")
     wanted = REFERENCE[name](x.astype(np.float64))
-    error = np.abs(_kernel.math(name, x).astype(np.float64) - wanted) / np.maximum(1, np.abs(wanted))
+    error = np.abs(_kernel.math(name, x).astype(np.float64) - wanted) / np.maximum(
+        1, np.abs(wanted)
+    )
     worst = int(error.argmax())
     assert error[worst] <= TOLERANCE[dtype], f"{name}({x[worst]}) is off by {error[worst]:.2e}"
 

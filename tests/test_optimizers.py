@@ -29,12 +29,21 @@ MLP = ("receptors", "receptor_bias", "assemblers", "assembler_bias")
 CASES: dict[str, dict[str, Any]] = {
     "sgd": {"training.optimizer": "sgd", "training.lr": 0.1},
     "sgd, momentum": {"training.optimizer": "sgd", "training.lr": 0.03, "training.momentum": 0.9},
-    "sgd, weight decay": {"training.optimizer": "sgd", "training.lr": 0.03, "training.weight_decay": 0.1, "training.momentum": 0.5},
+    "sgd, weight decay": {
+        "training.optimizer": "sgd",
+        "training.lr": 0.03,
+        "training.weight_decay": 0.1,
+        "training.momentum": 0.5,
+    },
     "adam": {},
     "adam, betas and eps": {"training.beta1": 0.7, "training.beta2": 0.95, "training.eps": 1e-3},
     "adam, weight decay": {"training.weight_decay": 0.01},
     "adamw": {"training.optimizer": "adamw", "training.weight_decay": 0.1, "training.lr": 0.01},
-    "adamw, clipped": {"training.optimizer": "adamw", "training.weight_decay": 0.1, "training.clip": 0.05},
+    "adamw, clipped": {
+        "training.optimizer": "adamw",
+        "training.weight_decay": 0.1,
+        "training.clip": 0.05,
+    },
     "clipped": {"training.optimizer": "sgd", "training.lr": 0.3, "training.clip": 0.05},
     "warm-up": {"training.schedule": "warmup", "training.warmup": 37},
     "cosine": {"training.schedule": "cosine", "training.lr_final": 1e-4},
@@ -42,7 +51,11 @@ CASES: dict[str, dict[str, Any]] = {
     "mlp discount": {"training.mlp_lr_discount": 10.0},
     "mlp premium": {"training.mlp_lr_discount": 0.25, "training.optimizer": "sgd"},
     "frozen": {"training.frozen": ["query", "receptors"]},
-    "frozen by mask, clipped": {"training.frozen": ["position_embedding[5:]", "value[0,1]"], "training.clip": 0.05, "training.weight_decay": 0.1},
+    "frozen by mask, clipped": {
+        "training.frozen": ["position_embedding[5:]", "value[0,1]"],
+        "training.clip": 0.05,
+        "training.weight_decay": 0.1,
+    },
     "batch 1": {"training.batch": 1, "training.epochs": 2},
     "full batch": {"training.batch": 100, "training.epochs": STEPS},
     "large d": {"model.dim": 6, "training.optimizer": "adamw", "training.weight_decay": 0.1},
@@ -102,7 +115,10 @@ def rate(t: ds.TrainingConfig, step: int, total: int) -> float:
     if t.schedule != "cosine":
         return 1.0
     floor = t.lr_final / t.lr
-    return floor + (1 - floor) * (1 + float(np.cos(np.pi * (step - t.warmup) / (total - t.warmup)))) / 2
+    return (
+        floor
+        + (1 - floor) * (1 + float(np.cos(np.pi * (step - t.warmup) / (total - t.warmup)))) / 2
+    )
 
 
 def constrain(p: dict[str, torch.Tensor], t: ds.TrainingConfig) -> None:
@@ -127,7 +143,9 @@ def test_two_hundred_steps(name: str) -> None:
 
 
 def test_frozen_entries_keep_their_bits() -> None:
-    config = ds.Config().replace({**SMALL, **CASES["frozen by mask, clipped"], "precision": "float32"})
+    config = ds.Config().replace(
+        {**SMALL, **CASES["frozen by mask, clipped"], "precision": "float32"}
+    )
     trainer, start = ds.Trainer(config, seed=3), ds.initial_parameters(config, 3)
     trainer.advance(3)
     now = trainer.parameters
@@ -138,7 +156,11 @@ def test_frozen_entries_keep_their_bits() -> None:
 
 def test_constraints_hold() -> None:
     config = ds.Config().replace(
-        {"training.query_limit": 0.2, "training.unit_rows": ["token_embedding"], "training.epochs": 2}
+        {
+            "training.query_limit": 0.2,
+            "training.unit_rows": ["token_embedding"],
+            "training.epochs": 2,
+        }
     )
     p = ds.train(config, 1, progress=False)[0].parameters()
     assert np.linalg.norm(p.query) <= 0.2 * (1 + 1e-6)
@@ -148,7 +170,9 @@ def test_constraints_hold() -> None:
 
 def test_recorded_gradient_norms() -> None:
     """grad_norm is the mean over an epoch's steps of each parameter's norm, before clipping."""
-    config = ds.Config().replace({**SMALL, "training.clip": 0.05, "training.epochs": 50, "record.steps": (0, 50)})
+    config = ds.Config().replace(
+        {**SMALL, "training.clip": 0.05, "training.epochs": 50, "record.steps": (0, 50)}
+    )
     run = ds.train(config, [3], progress=False)[0]
     _, norms = torch_run(config, 3)
     total = np.sqrt(sum(run.curves[f"grad_norm/{n}"] ** 2 for n in config.shapes))

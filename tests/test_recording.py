@@ -1,4 +1,4 @@
-"""What is recorded is what it says: curves against direct evaluation, options, data of one's own."""
+"""What is recorded is what it says: curves against direct evaluation, options, own data."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,20 @@ from dynascope import _kernel
 SHORT = ds.Config().replace({"training.epochs": 6, "precision": "float64"})
 
 
-def evaluate(run: ds.Run, epoch: int, examples: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
+def evaluate(
+    run: ds.Run, epoch: int, examples: tuple[np.ndarray, np.ndarray]
+) -> tuple[float, float]:
     tokens, targets = (torch.as_tensor(a).long() for a in examples)
-    logits = reference.forward(reference.tensors(run.parameters(epoch)), tokens, run.config.model)["logits"]
+    logits = reference.forward(reference.tensors(run.parameters(epoch)), tokens, run.config.model)[
+        "logits"
+    ]
     loss = torch.nn.functional.cross_entropy(logits, targets).item()
     return loss, (logits.argmax(1) == targets).double().mean().item()
 
 
-@pytest.mark.parametrize("changes", [{}, {"task.vocab": 3, "model.embeddings": 5}, {"model.dim": 5}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"task.vocab": 3, "model.embeddings": 5}, {"model.dim": 5}], ids=str
+)
 def test_curves(changes: dict[str, object]) -> None:
     run = ds.train(SHORT.replace({**changes, "record.unseen": True}), [3], progress=False)[0]
     task = run.config.task
@@ -32,7 +38,9 @@ def test_curves(changes: dict[str, object]) -> None:
 
 def test_unseen_is_what_the_train_set_lacks() -> None:
     task = ds.TaskConfig()
-    train, unseen = ({row.tobytes() for row in ds.dataset(task, 0, s)[0]} for s in ("train", "unseen"))
+    train, unseen = (
+        {row.tobytes() for row in ds.dataset(task, 0, s)[0]} for s in ("train", "unseen")
+    )
     assert not train & unseen
     assert len(train | unseen) == 2**12
     large = ds.TaskConfig(vocab=3, length=12)
@@ -51,7 +59,10 @@ def test_shortest_vectors_and_update_ratio() -> None:
     run = ds.train(config, [1], progress=False)[0]
     tokens = np.concatenate([ds.dataset(config.task, 1, s)[0] for s in ("train", "test")])
     act = ds.forward(run.parameters(0), tokens, config.model)
-    shortest = np.linalg.norm(act.embedding, axis=-1).min(), np.linalg.norm(act.sequence, axis=-1).min()
+    shortest = (
+        np.linalg.norm(act.embedding, axis=-1).min(),
+        np.linalg.norm(act.sequence, axis=-1).min(),
+    )
     assert run.curves["min_norm_embedding"][0] == pytest.approx(shortest[0], rel=1e-12)
     assert run.curves["min_norm_sequence"][0] == pytest.approx(shortest[1], rel=1e-12)
     before, after = run.parameters(3), run.parameters(4)
@@ -67,7 +78,9 @@ def test_full_gradient_norms() -> None:
     config = SHORT.replace({"record.full_gradients": True})
     run = ds.train(config, [1], progress=False)[0]
     for epoch in (0, 6):
-        _, grad = ds.loss_and_gradient(run.parameters(epoch), *ds.dataset(config.task, 1), config.model)
+        _, grad = ds.loss_and_gradient(
+            run.parameters(epoch), *ds.dataset(config.task, 1), config.model
+        )
         for name in config.shapes:
             wanted = np.linalg.norm(grad[name])
             assert run.curves[f"full_grad_norm/{name}"][epoch] == pytest.approx(wanted, rel=1e-9)
@@ -101,7 +114,9 @@ class TestOwnData:
         return ds.Data(train=(tokens, tokens.max(1)), test=(tokens[:20], tokens[:20].max(1)))
 
     def test_a_task_of_ones_own(self) -> None:
-        config = SHORT.replace({"task.length": 6, "task.relevant": 6, "task.vocab": 3, "training.epochs": 60})
+        config = SHORT.replace(
+            {"task.length": 6, "task.relevant": 6, "task.vocab": 3, "training.epochs": 60}
+        )
         run = ds.train(config, 1, data=self.data(), progress=False)[0]
         assert run.config.task.train_size == 70
         assert run.curves["train_loss"][-1] < 0.7 * run.curves["train_loss"][0]
@@ -118,7 +133,9 @@ class TestOwnData:
         assert "test_loss" not in run.curves
 
     def test_it_is_part_of_the_id(self) -> None:
-        config = SHORT.replace({"task.length": 6, "task.relevant": 6, "task.vocab": 3, "training.epochs": 1})
+        config = SHORT.replace(
+            {"task.length": 6, "task.relevant": 6, "task.vocab": 3, "training.epochs": 1}
+        )
         a = ds.train(config, 1, data=self.data(), progress=False)[0]
         other = self.data()
         other.train[1][0] = (other.train[1][0] + 1) % 3
@@ -138,7 +155,11 @@ class TestFineTuning:
             if name != "token_embedding":
                 np.testing.assert_array_equal(start[name], old[name])
         assert run.origin is not None
-        assert (run.origin.kind, run.origin.parent, run.origin.epoch) == ("fine-tune", first[0].id, 6)
+        assert (run.origin.kind, run.origin.parent, run.origin.epoch) == (
+            "fine-tune",
+            first[0].id,
+            6,
+        )
         assert run.id != ds.train(config, [4], progress=False)[0].id
 
     def test_rows_from_the_start(self) -> None:

@@ -171,7 +171,9 @@ def test_a_branch_with_the_same_weights_changes_nothing() -> None:
     trainer.advance(5)
     trainer.parameters = trainer.parameters
     trainer.advance(7)
-    assert np.array_equal(trainer.run.table, ds.train(SHORT, [1], progress=False)[0].table, equal_nan=True)
+    assert np.array_equal(
+        trainer.run.table, ds.train(SHORT, [1], progress=False)[0].table, equal_nan=True
+    )
 
 
 class TestCommonRandomNumbers:
@@ -188,7 +190,12 @@ class TestCommonRandomNumbers:
         # the steps themselves: the first batch of 64 is the first two of 32
         grads = {}
         for batch in (32, 64):
-            changes = {"training.optimizer": "sgd", "training.lr": 1e-12, "training.batch": batch, "precision": "float64"}
+            changes = {
+                "training.optimizer": "sgd",
+                "training.lr": 1e-12,
+                "training.batch": batch,
+                "precision": "float64",
+            }
             config = SHORT.replace({**changes, "record.steps": (0, 1)})
             trainer = ds.Trainer(config, 3)
             trainer.advance(1)
@@ -202,17 +209,24 @@ class TestCommonRandomNumbers:
         longer = ds.TaskConfig(length=20, train_size=100)
         np.testing.assert_array_equal(ds.dataset(longer, 1)[0][:, :12], ds.dataset(small, 1)[0])
 
-    @pytest.mark.parametrize(("key", "value"), [("model.hidden", 100), ("model.dim", 6), ("model.embeddings", 5)])
+    @pytest.mark.parametrize(
+        ("key", "value"), [("model.hidden", 100), ("model.dim", 6), ("model.embeddings", 5)]
+    )
     def test_wider_models_extend_narrower_ones(self, key: str, value: int) -> None:
         a, b = (ds.initial_parameters(c, 5) for c in (SHORT, SHORT.replace({key: value})))
         for name in a:
             corner = tuple(slice(n) for n in a.shapes[name])
-            fans = [b.shapes["receptors"][1] / a.shapes["receptors"][1], b.shapes["receptors"][0] / a.shapes["receptors"][0]]
+            fans = [
+                b.shapes["receptors"][1] / a.shapes["receptors"][1],
+                b.shapes["receptors"][0] / a.shapes["receptors"][0],
+            ]
             ratio = 1.0 if name.endswith("embedding") else fans[name.startswith("assembler")]
             np.testing.assert_allclose(b[name][corner] * ratio**0.5, a[name], rtol=1e-6)
 
     def test_seeds_differ(self) -> None:
-        flats = np.stack([ds.initial_parameters(SHORT, s).flat for s in [*range(50), 2**32, 2**53 - 1]])
+        flats = np.stack(
+            [ds.initial_parameters(SHORT, s).flat for s in [*range(50), 2**32, 2**53 - 1]]
+        )
         assert len(np.unique(flats, axis=0)) == len(flats)
 
 
@@ -221,9 +235,16 @@ class TestDistributions:
         config = ds.Config(model=ds.ModelConfig(dim=64, hidden=256), task=ds.TaskConfig(length=100))
         p = ds.initial_parameters(config, 0)
         for name in ("token_embedding", "position_embedding"):
-            assert abs(p[name].mean()) < 4 / p[name].size**0.5
-            assert abs(p[name].std() - 1) < 4 / p[name].size**0.5
-        for name, fan in (("query", 64), ("value", 64), ("receptors", 64), ("receptor_bias", 64), ("assemblers", 256), ("assembler_bias", 256)):
+            assert abs(p[name].mean()) < 4 / p[name].size ** 0.5
+            assert abs(p[name].std() - 1) < 4 / p[name].size ** 0.5
+        for name, fan in (
+            ("query", 64),
+            ("value", 64),
+            ("receptors", 64),
+            ("receptor_bias", 64),
+            ("assemblers", 256),
+            ("assembler_bias", 256),
+        ):
             limit = fan**-0.5
             assert np.abs(p[name]).max() <= limit
             assert np.abs(p[name]).max() > 0.9 * limit

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from cases import CASES, Case, largest, relative
+
 from dynascope import _kernel
 from dynascope.model import _Call
 from dynascope.parameters import Parameters
@@ -17,7 +17,9 @@ def both(case: Case, precision: str) -> tuple[float, Parameters, float, Paramete
     wide = _Call(parameters.astype(np.float64), config.model)
     cuts = call.cuts(case.ablate)
     loss, grad = _kernel.loss_and_gradient(call.flat, call.shape, tokens, targets, *cuts)
-    loss2, grad2 = _kernel.loss_and_gradient(wide.flat, wide.shape, tokens, targets, *cuts, naive=True)
+    loss2, grad2 = _kernel.loss_and_gradient(
+        wide.flat, wide.shape, tokens, targets, *cuts, naive=True
+    )
     shapes = parameters.shapes
     return loss, Parameters.from_flat(grad, shapes), loss2, Parameters.from_flat(grad2, shapes)
 

@@ -1,7 +1,7 @@
 """Build the package around another build of the kernel: with sanitizers, or from changed sources.
 
-The Python files are linked, so that `PYTHONPATH=OUT` gives the package as it is with that kernel. An
-existing build folder is used again: only what changed is compiled.
+The Python files are linked, so that `PYTHONPATH=OUT` gives the package as it is with that kernel.
+An existing build folder is used again: only what changed is compiled.
 """
 
 import argparse

@@ -15,31 +15,71 @@ STEP_CURVE_NAMES: tuple[str, ...]
 
 class Shape:
     def __init__(
-        self, *, vocab: int, embeddings: int, length: int, dim: int, hidden: int, bias: bool,
-        activation: str, norm: str, norm_eps: float, norm_tau: float,
+        self,
+        *,
+        vocab: int,
+        embeddings: int,
+        length: int,
+        dim: int,
+        hidden: int,
+        bias: bool,
+        activation: str,
+        norm: str,
+        norm_eps: float,
+        norm_tau: float,
     ) -> None: ...
 
 class Training:
     def __init__(
-        self, *, optimizer: str, schedule: str, lr: float, momentum: float, beta1: float,
-        beta2: float, eps: float, weight_decay: float, clip: float, mlp_lr_discount: float,
-        lr_final: float, warmup: int, batch: int, epochs: int, query_limit: float,
-        unit_tokens: bool, unit_positions: bool,
+        self,
+        *,
+        optimizer: str,
+        schedule: str,
+        lr: float,
+        momentum: float,
+        beta1: float,
+        beta2: float,
+        eps: float,
+        weight_decay: float,
+        clip: float,
+        mlp_lr_discount: float,
+        lr_final: float,
+        warmup: int,
+        batch: int,
+        epochs: int,
+        query_limit: float,
+        unit_tokens: bool,
+        unit_positions: bool,
     ) -> None: ...
 
 class _Trainer:
     def __init__(
-        self, shape: Shape, training: Training, sets: list[tuple[_Int, _Int]], seed: int,
-        start: _Array, frozen: _Array | None, gradients: bool, full_gradients: bool,
+        self,
+        shape: Shape,
+        training: Training,
+        sets: list[tuple[_Int, _Int]],
+        seed: int,
+        start: _Array,
+        frozen: _Array | None,
+        gradients: bool,
+        full_gradients: bool,
     ) -> None: ...
     def advance(
-        self, epochs: int, steps: int, curves: _Array | None = None,
-        weights: _Array | None = None, weights_every: int = 0, states: _Array | None = None,
-        state_every: int = 0, step_curves: _Array | None = None,
+        self,
+        epochs: int,
+        steps: int,
+        curves: _Array | None = None,
+        weights: _Array | None = None,
+        weights_every: int = 0,
+        states: _Array | None = None,
+        state_every: int = 0,
+        step_curves: _Array | None = None,
         step_weights: _Array | None = None,
     ) -> None: ...
     def record_now(
-        self, curves: _Array | None = None, weights: _Array | None = None,
+        self,
+        curves: _Array | None = None,
+        weights: _Array | None = None,
         states: _Array | None = None,
     ) -> None: ...
     @property
@@ -64,12 +104,21 @@ def parameter_shapes(
     *, vocab: int, length: int, dim: int, hidden: int, embeddings: int, bias: bool
 ) -> dict[str, tuple[int, ...]]: ...
 def loss_and_gradient(
-    packed: _Array, shape: Shape, tokens: _Int, targets: _Int,
-    cut_positions: _Array | None = None, cut_units: _Array | None = None, naive: bool = False,
+    packed: _Array,
+    shape: Shape,
+    tokens: _Int,
+    targets: _Int,
+    cut_positions: _Array | None = None,
+    cut_units: _Array | None = None,
+    naive: bool = False,
 ) -> tuple[float, _Array]: ...
 def inspect(
-    packed: _Array, shape: Shape, tokens: _Int, patch: dict[str, _Array],
-    cut_positions: _Array | None = None, cut_units: _Array | None = None,
+    packed: _Array,
+    shape: Shape,
+    tokens: _Int,
+    patch: dict[str, _Array],
+    cut_positions: _Array | None = None,
+    cut_units: _Array | None = None,
 ) -> dict[str, _Array]: ...
 def math(name: str, x: _Array) -> _Array: ...
 def initialize32(shape: Shape, seed: int) -> _Array: ...

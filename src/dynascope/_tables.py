@@ -41,7 +41,7 @@ def options_of(cls: type) -> dict[str, Rule[object]]:
 def from_toml(cls: type[Options], path: str | os.PathLike[str]) -> Options:
     """`from_tables` of a TOML file; whatever is wrong is one sentence that names the file."""
     try:
-        return from_tables(cls, _toml(path))
+        return from_tables(cls, read_toml(path))
     except DynascopeError as error:
         name = os.fspath(path)
         raise DynascopeError(f"{name if name.isprintable() else repr(name)}: {error}") from None
@@ -60,7 +60,7 @@ def toml_value(text: str) -> Any:
     return tables["value"] if len(tables) == 1 else text
 
 
-def _toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")  # some editors start with a mark
     except UnicodeDecodeError as error:

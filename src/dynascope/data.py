@@ -152,7 +152,10 @@ def check_targets(field: str, given: object, count: int, limit: int = 2**31) -> 
 
 
 def _whole(field: str, given: object) -> npt.NDArray[Any]:
-    array = np.asarray(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
+    try:
+        array = np.asarray(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
+    except ValueError:
+        raise expected(field, "an array", "rows of different lengths") from None
     if array.size and array.dtype.kind not in "iu":
         raise expected(field, "whole numbers", f"an array of {array.dtype}")
     return array

@@ -1,5 +1,7 @@
 """Training many runs at once: one run per thread, the GIL released while the kernel computes."""
 
+import contextlib
+import itertools
 import os
 import threading
 import time
@@ -11,12 +13,13 @@ from dynascope.data import Data, check_seed
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run, Runs
-from dynascope.tape import recorded_bytes
+from dynascope.tape import recorded_bytes, weight_count
 from dynascope.trainer import Trainer
 
 Start = Parameters | Run | Runs | dict[int, Parameters]
 Report = Callable[["Status"], None]
 
+MAX_RUNS = 10**6  # in one call
 _SLICE = 0.05  # seconds that a thread computes between looks at the stop sign
 
 
@@ -59,7 +62,8 @@ def train(
     `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run`
     for all seeds, or `Runs`, or a dict, with one for each seed.
 
-    Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs.
+    Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs. Any other error
+    in the middle (memory) carries them too, as `.runs`.
 
     >>> runs = train(Config().replace({"training.epochs": 2}), seeds=[3, 8], progress=False)
     >>> [run.seed for run in runs]
@@ -70,12 +74,12 @@ def train(
     wanted = _seeds(seeds)
     threads = _threads(threads, len(wanted))
     starts = _starts(start, wanted)
-    _check_memory(config, len(wanted))
+    check_memory(config, len(wanted), threads)
     status = Status(len(wanted), len(wanted) * config.training.epochs)
     job = _Job(config, wanted, data, starts, status)
     report = progress if callable(progress) else _bar() if progress else None
     job.work(threads, report)
-    return Runs(run for run in job.results if run is not None)
+    return job.finished()
 
 
 class _Job:
@@ -115,14 +119,18 @@ class _Job:
         except KeyboardInterrupt:
             self._stop.set()
             for worker in workers:
-                worker.join()
-            raise Interrupted(Runs(run for run in self.results if run is not None)) from None
+                _join(worker)
+            raise Interrupted(self.finished()) from None
         finally:
             self._stop.set()
             if report and hasattr(report, "close"):
                 report.close()
         if self._error is not None:
+            vars(self._error)["runs"] = self.finished()
             raise self._error
+
+    def finished(self) -> Runs:
+        return Runs(run for run in self.results if run is not None)
 
     def _worker(self) -> None:
         try:
@@ -163,14 +171,23 @@ class _Job:
         return trainer.run
 
 
+def _join(worker: threading.Thread) -> None:
+    """Wait for a thread that was told to stop; more Ctrl-Cs do not lose what it finishes."""
+    while worker.is_alive():
+        with contextlib.suppress(KeyboardInterrupt):
+            worker.join()
+
+
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, int) and not isinstance(seeds, bool):
-        if seeds < 1:
-            raise expected("seeds", "at least 1 run", seeds)
+        if not 1 <= seeds <= MAX_RUNS:
+            raise expected("seeds", f"from 1 to {MAX_RUNS} runs", seeds)
         return list(range(seeds))
     if isinstance(seeds, str | bytes | bool) or not isinstance(seeds, Iterable):
         raise expected("seeds", "a number of runs or a list of seeds", seeds)
-    wanted = [check_seed(seed) for seed in seeds]
+    wanted = [check_seed(seed) for seed in itertools.islice(seeds, MAX_RUNS + 1)]
+    if len(wanted) > MAX_RUNS:
+        raise expected("seeds", f"at most {MAX_RUNS} runs", "more")
     if not wanted:
         raise expected("seeds", "at least one seed", "none")
     if len(set(wanted)) < len(wanted):
@@ -228,15 +245,24 @@ def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
     return weights, Origin("fine-tune", _fingerprint(weights), run.id, at)
 
 
-def _check_memory(config: Config, runs: int) -> None:
+def check_memory(config: Config, runs: int, threads: int = 1) -> None:
     """Refuse what cannot fit before hours of work end in the system's out-of-memory killer."""
-    needed, available = runs * recorded_bytes(config), _available_memory()
+    needed = runs * recorded_bytes(config) + threads * _working_bytes(config)
+    available = _available_memory()
     if available is not None and needed > 0.9 * available:
         raise DynascopeError(
             f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with "
             f"this record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer "
             "at a time."
         )
+
+
+def _working_bytes(config: Config) -> int:
+    """Memory of one run in the making, besides its record: data sets, model, moments; generous."""
+    task = config.task
+    sequences = (task.train_size + task.test_size) * (2 * task.length + 16) * 4
+    per_entry = 8 * config.model.dim * task.length * task.vocab
+    return sequences + 8 * (per_entry + 8 * weight_count(config) + 200 * config.model.hidden)
 
 
 def _available_memory() -> int | None:

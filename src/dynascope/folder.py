@@ -1,9 +1,10 @@
-"""Runs in a folder: `runs.json` (what they are) and `runs.safetensors` (what was recorded).
+"""Runs in a folder: `runs.json` (what they are, and a checksum) and `runs.safetensors` (what was recorded).
 
 Written under a temporary name beside the folder, synced, then renamed: a folder is there whole or
 not at all. No pickle.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -23,12 +24,20 @@ _ARRAYS = ("table", "weights", "weight_epochs", "states", "state_epochs")
 
 
 def check_new(folder: str | os.PathLike[str]) -> Path:
-    """The path of a folder that does not exist yet, whose parent does or can be made."""
-    path = Path(folder)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DynascopeError(
-            f"{path}: expected a new or empty folder, but it exists; choose another name."
-        )
+    """The path of a folder that can be made: a new name, or an empty one, in a place to write."""
+    path = Path(os.path.abspath(folder))
+    try:
+        if path == Path.cwd() or (path.is_symlink() and not path.exists()):
+            raise DynascopeError(f"{folder}: expected a folder of a new name.")
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise DynascopeError(
+                f"{folder}: expected a new or empty folder, but it exists; choose another name."
+            )
+        nearest = next(parent for parent in path.parents if os.path.lexists(parent))
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            raise DynascopeError(f"{folder}: expected a place to write, but got {nearest}.")
+    except OSError as error:
+        raise DynascopeError(f"{folder}: cannot be made ({error.strerror}).") from None
     return path
 
 
@@ -48,9 +57,9 @@ def save(runs: Runs, folder: str | os.PathLike[str]) -> None:
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             save_file(arrays, temporary / "runs.safetensors")
-            (temporary / "runs.json").write_text(
-                json.dumps({"format": FORMAT, "runs": listed}, indent=1), encoding="utf-8"
-            )
+            checksum = _checksum(temporary / "runs.safetensors")
+            described = {"format": FORMAT, "sha256": checksum, "runs": listed}
+            (temporary / "runs.json").write_text(json.dumps(described, indent=1), encoding="utf-8")
             for file in temporary.iterdir():
                 _sync(file)
             temporary.chmod(0o755)
@@ -80,6 +89,11 @@ def load(folder: str | os.PathLike[str]) -> Runs:
         described = json.loads((path / "runs.json").read_text(encoding="utf-8"))
         if described.get("format") != FORMAT:
             raise expected(f"{path}/runs.json", f"format {FORMAT}", described.get("format"))
+        if _checksum(path / "runs.safetensors") != described["sha256"]:
+            raise DynascopeError(
+                f"{path}/runs.safetensors: expected the contents that runs.json has the checksum "
+                "of, but the file is damaged or another run's."
+            )
         arrays = load_file(path / "runs.safetensors")
         return Runs(_restored(i, run, arrays) for i, run in enumerate(described["runs"]))
     except DynascopeError:
@@ -143,6 +157,11 @@ def _restored(i: int, described: dict[str, Any], arrays: dict[str, Any]) -> Run:
     if run.id != described["id"]:
         raise expected(f"run {i}", f"the id {run.id} that follows from its config", described["id"])
     return run
+
+
+def _checksum(file: Path) -> str:
+    with open(file, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _sync(file: Path) -> None:

@@ -125,6 +125,10 @@ class Run:
         """This run, trained on until `epochs` epochs in all: the same bits as in one go."""
         if epochs <= self.epochs:
             raise expected("epochs", f"more than the {self.epochs} that the run has", epochs)
+        if self.diverged is not None:
+            raise DynascopeError(
+                f"run: expected one that can go on, but it diverged at epoch {self.diverged}."
+            )
         if self.config.training.schedule == "cosine":
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to go on with a run, but got "
@@ -161,7 +165,7 @@ class Run:
         state = (
             f"diverged at {self.diverged}"
             if self.diverged is not None
-            else (f"test accuracy {self.summary()['accuracy']:.3f}")
+            else (f"accuracy {self.summary()['accuracy']:.3f}")
         )
         return f"Run({self.id}, seed={self.seed}, epochs={self.epochs}, {state})"
 

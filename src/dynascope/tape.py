@@ -176,7 +176,9 @@ class Tape:
     def _grown(self, array: Array, rows: int) -> Array:
         if rows <= len(array):
             return array
-        return np.concatenate([array, self._empty(rows - len(array), *array.shape[1:])])
+        # By half as much again, so that a run advanced bit by bit is not copied every time.
+        more = max(rows, len(array) * 3 // 2) - len(array)
+        return np.concatenate([array, self._empty(more, *array.shape[1:])])
 
 
 def _stacked(rows: dict[int, Array]) -> tuple[Array, npt.NDArray[np.int64]]:

@@ -18,7 +18,7 @@ class Outcome:
 
     runs: Runs
     seconds: float
-    stopped: bool  # by Ctrl-C; `runs` are those that were finished
+    stopped: str  # by what, if it was; `runs` are those that were finished
     trouble: str  # why the runs are not where they should be
 
 
@@ -45,9 +45,11 @@ def carry_out(
     with CtrlC() as ctrl_c:
         began = time.perf_counter()
         try:
-            runs, stopped = work(Watch(ctrl_c, None if quiet else Bar())), False
+            runs, stopped = work(Watch(ctrl_c, None if quiet else Bar())), ""
         except Interrupted as interrupted:
-            runs, stopped = interrupted.runs, True
+            runs, stopped = interrupted.runs, "stopped"
+        except MemoryError as error:
+            runs, stopped = getattr(error, "runs", Runs([])), "memory ran out"
         seconds = time.perf_counter() - began
         trouble = save(runs, out) if out and len(runs) else ""
     return Outcome(runs, seconds, stopped, trouble)

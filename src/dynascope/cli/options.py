@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from dynascope._tables import _toml
+from dynascope._tables import read_toml
 from dynascope.config import OPTIONS, Config, parse_setting
 from dynascope.errors import DynascopeError
 
@@ -17,7 +17,7 @@ def configured(base: Config, file: str | None, settings: Sequence[str]) -> Confi
 def _with_file(base: Config, file: str) -> Config:
     tables = base.to_dict()
     try:
-        for name, value in _toml(file).items():
+        for name, value in read_toml(file).items():
             if isinstance(value, dict) and isinstance(tables.get(name), dict):
                 tables[name] |= value
             else:

@@ -1,27 +1,10 @@
-"""The folder that runs go to: refused before training if it cannot be made, never a loss after."""
+"""Saving at the end of a long job: never a loss."""
 
-import os
 import tempfile
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
-from dynascope.folder import check_new
 from dynascope.run import Runs
-
-
-def check_out(text: str) -> Path:
-    """The folder of `--out`, once it is sure that saving there will probably work."""
-    path = Path(os.path.abspath(text))
-    try:
-        check_new(path)
-        nearest = next(parent for parent in path.parents if os.path.lexists(parent))
-        if path == Path.cwd() or (path.is_symlink() and not path.exists()):
-            raise DynascopeError(f"--out {text}: expected a folder of a new name.")
-        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-            raise DynascopeError(f"--out {text}: expected a place to write, but got {nearest}.")
-    except OSError as error:
-        raise DynascopeError(f"--out {text}: cannot be made ({error.strerror}).") from None
-    return path
 
 
 def save(runs: Runs, path: Path) -> str:

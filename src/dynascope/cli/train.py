@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dynascope.address import resolve
 from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.options import configured, listing
-from dynascope.cli.out import check_out
 from dynascope.cli.seeds import parse_seeds
 from dynascope.config import Config
-from dynascope.engine import Interrupted, Status, _check_memory, train
+from dynascope.engine import Interrupted, Status, check_memory, train
 from dynascope.errors import DynascopeError, expected
+from dynascope.folder import check_new
 from dynascope.run import Run, Runs
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
     if options.options:
         print(listing(config))
         return 0
-    out = None if options.out is None else check_out(options.out)
+    out = None if options.out is None else check_new(options.out)
     return _report(options, carry_out(work, out, options.quiet), wanted)
 
 
@@ -83,7 +83,7 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Work]
     if epochs <= run.epochs:
         what = f"more than the {run.epochs} that the run has"
         raise expected("training.epochs", what, epochs, "add --epochs N")
-    _check_memory(config, 1)
+    check_memory(config, 1)
     return config, lambda watch: Runs([_continued(run, epochs, watch)])
 
 
@@ -128,7 +128,7 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
         if options.go_on:
             done = f"the run is at epoch {runs[0].epochs}"
         where = f"saved to {options.out}." if saved else trouble or "nothing was saved."
-        print(f"dynascope: stopped; {done}, {where}", file=sys.stderr)
+        print(f"dynascope: {outcome.stopped}; {done}, {where}", file=sys.stderr)
     elif trouble:
         print(f"dynascope: {trouble}", file=sys.stderr)
     return 1 if outcome.stopped or trouble else 0
