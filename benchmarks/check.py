@@ -35,7 +35,9 @@ def check_peers(config: ds.Config, with_jax: bool) -> dict[str, float]:
     ours = {"loss": np.asarray(loss), **gradient}
     found = {"eager gradient": difference(ours, eager_gradient(config, *batches[0]))}
     if with_jax:
-        found["JAX gradient"] = difference(ours, jax_gradient(params, *batches[0], config))
+        found["JAX gradient"] = difference(ours, jax_gradient(params, *batches[0], config, True))
+        tuned = jax_gradient(params, *batches[0], config, False)
+        found["tuned JAX gradient"] = difference(ours, tuned)
         steps = eager_weights(config, batches), jax_weights(params, batches, config)
         found["JAX and eager Adam"] = difference(*steps)
     for name, size in found.items():
@@ -72,14 +74,17 @@ def eager_weights(config: ds.Config, batches: Batches) -> dict[str, Array]:
 
 
 def jax_gradient(
-    params: ds.Parameters, tokens: Array, targets: Array, config: ds.Config
+    params: ds.Parameters, tokens: Array, targets: Array, config: ds.Config, plain: bool
 ) -> dict[str, Array]:
     import jax
+    import jax.numpy as jnp
 
     from peers import jax_scan
 
     x, y = jax_scan.arrays((tokens, targets), config)
-    both = jax.jit(jax.value_and_grad(jax_scan.loss_and_accuracy, has_aux=True))
+    x = jnp.asarray(tokens) if plain else x
+    loss_of = jax_scan.plain_loss_and_accuracy if plain else jax_scan.loss_and_accuracy
+    both = jax.jit(jax.value_and_grad(loss_of, has_aux=True))
     (loss, _), gradient = both(jax_scan.weights(params), x, y, config.model.norm_eps)
     return {"loss": np.asarray(loss), **{name: np.asarray(g) for name, g in gradient.items()}}
 

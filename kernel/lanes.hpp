@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -48,6 +49,12 @@ template <class T> struct IntegerOf;
 template <> struct IntegerOf<float> {
   using type = int32_t;
 };
+template <> struct IntegerOf<int32_t> {
+  using type = int32_t;
+};
+template <> struct IntegerOf<int64_t> {
+  using type = int64_t;
+};
 template <> struct IntegerOf<double> {
   using type = int64_t;
 };
@@ -74,9 +81,9 @@ template <class T> using Lanes = typename ChunkOf<T, LANES>::type;
 template <class T> using Mask = Lanes<Integer<T>>;  // all bits set, or none, in each lane
 
 // ---- elementwise operators on pairs; on hardware vectors they are the compiler's own ------------
-#define DYNASCOPE_BINARY(op)                                                                 \
-  template <class H> DYNASCOPE_INLINE auto operator op(const Pair<H>& a, const Pair<H>& b) { \
-    return Pair<decltype(a.lo op b.lo)>{a.lo op b.lo, a.hi op b.hi};                         \
+#define DYNASCOPE_BINARY(op)                                                                    \
+  template <class H> DYNASCOPE_INLINE Pair<H> operator op(const Pair<H>& a, const Pair<H>& b) { \
+    return {a.lo op b.lo, a.hi op b.hi};                                                        \
   }
 DYNASCOPE_BINARY(+)
 DYNASCOPE_BINARY(-)
@@ -84,10 +91,26 @@ DYNASCOPE_BINARY(*)
 DYNASCOPE_BINARY(/)
 DYNASCOPE_BINARY(&)
 DYNASCOPE_BINARY(|)
-DYNASCOPE_BINARY(<)
-DYNASCOPE_BINARY(>)
-DYNASCOPE_BINARY(==)
 #undef DYNASCOPE_BINARY
+
+// What a comparison gives: integers of the same width. Spelt out, because Clang's own result type
+// is not the one that the same attributes make.
+template <class V> struct ComparedOf {
+  using element = std::remove_reference_t<decltype(std::declval<V&>()[0])>;
+  using type = typename NativeOf<Integer<element>>::type;
+};
+template <class H> struct ComparedOf<Pair<H>> {
+  using type = Pair<typename ComparedOf<H>::type>;
+};
+#define DYNASCOPE_COMPARE(op)                                                                \
+  template <class H> DYNASCOPE_INLINE auto operator op(const Pair<H>& a, const Pair<H>& b) { \
+    using Half = typename ComparedOf<H>::type;                                               \
+    return Pair<Half>{(Half)(a.lo op b.lo), (Half)(a.hi op b.hi)};                           \
+  }
+DYNASCOPE_COMPARE(<)
+DYNASCOPE_COMPARE(>)
+DYNASCOPE_COMPARE(==)
+#undef DYNASCOPE_COMPARE
 template <class H> DYNASCOPE_INLINE Pair<H> operator-(const Pair<H>& a) { return {-a.lo, -a.hi}; }
 template <class H> DYNASCOPE_INLINE Pair<H> operator<<(const Pair<H>& a, int s) {
   return {a.lo << s, a.hi << s};

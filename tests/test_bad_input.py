@@ -1,4 +1,4 @@
-"""Wrong calls of the Python API: one sentence that names the field, what was expected and what came.
+"""Wrong calls of the Python API: one sentence with the field, what was expected and what came.
 
 Options have their own table (test_config_errors.py), the command line too (test_cli.py).
 """

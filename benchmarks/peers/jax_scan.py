@@ -1,6 +1,8 @@
 """The model and its training in JAX: `jit` of `vmap` over runs of `scan` over epochs and steps.
 
-Tuned by measurement on CPUs, for p=2, d=2, h=32:
+Two versions. *Plain*: the model as it reads, each token embedded, `jax.nn.gelu`, shuffles by
+`jax.random` within the scan, one process with XLA's own threads: what one would write. *Tuned*, by
+measurement on CPUs for p=2, d=2, h=32, and with our kernel's idea:
 
 - Sequences are in the last axis, so that XLA vectorises over them and not over d = 2 numbers.
 - As in our kernel, scores and values are tabulated for all (token, position) pairs; a sequence's
@@ -56,6 +58,22 @@ def loss_and_accuracy(params: Tree, tokens: Array, targets: Array, eps: float) -
     return losses.mean(), (logits.argmax(axis=0) == targets).mean()
 
 
+def plain_loss_and_accuracy(
+    params: Tree, tokens: Array, targets: Array, eps: float
+) -> tuple[Any, Any]:
+    """The same from tokens [B, N], as the formulas say it."""
+    E, d = params["token_embedding"], params["query"].shape[0]
+    z = normalize(E[tokens] + params["position_embedding"], -1, eps)  # [B, N, d]
+    attention = jax.nn.softmax(z @ params["query"] / math.sqrt(d), axis=-1)
+    xi = jnp.einsum("bt,btc->bc", attention, z @ params["value"].T)
+    pre = normalize(xi, -1, eps) @ params["receptors"].T + params["receptor_bias"]
+    hidden = jax.nn.gelu(pre, approximate=False)
+    psi = xi + hidden @ params["assemblers"].T + params["assembler_bias"]
+    log_p = jax.nn.log_softmax(psi @ E.T, axis=-1)
+    loss = -jnp.take_along_axis(log_p, targets[:, None], axis=-1).mean()
+    return loss, (log_p.argmax(axis=-1) == targets).mean()
+
+
 def normalize(x: Array, axis: int, eps: float) -> Array:
     return x / (jnp.sqrt(jnp.mean(x * x, axis=axis, keepdims=True)) + eps)
 
@@ -82,14 +100,15 @@ def start(params: Tree) -> State:
     return params, zeros, zeros, jnp.float32(0)
 
 
-def step(state: State, tokens: Array, targets: Array, config: ds.Config) -> tuple[State, Tree]:
-    """One step of Adam on a batch (tokens one-hot); also the gradient, for its norms."""
+def step(
+    state: State, tokens: Array, targets: Array, config: ds.Config, plain: bool = False
+) -> tuple[State, Tree]:
+    """One step of Adam on a batch (one-hot unless plain); also the gradient, for its norms."""
+    loss = plain_loss_and_accuracy if plain else loss_and_accuracy
     params, first, second, done = state
     t, training = done + 1, config.training
     beta1, beta2 = training.beta1, training.beta2
-    gradient = jax.grad(lambda p: loss_and_accuracy(p, tokens, targets, config.model.norm_eps)[0])(
-        params
-    )
+    gradient = jax.grad(lambda p: loss(p, tokens, targets, config.model.norm_eps)[0])(params)
     first = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, first, gradient)
     second = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, second, gradient)
     size, root = training.lr / (1 - beta1**t), jnp.sqrt(1 - beta2**t)
@@ -99,21 +118,28 @@ def step(state: State, tokens: Array, targets: Array, config: ds.Config) -> tupl
     return (params, first, second, t), gradient
 
 
-def epochs_of(config: ds.Config) -> Callable[..., tuple[State, Any]]:
-    """The function (state, data, shuffles [epochs, n]) -> (state, records of each epoch)."""
+def epochs_of(config: ds.Config, plain: bool) -> Callable[..., tuple[State, Any]]:
+    """The function (state, data, shuffles) -> (state, records of each epoch).
+
+    `shuffles`: orders [epochs, n], or keys [epochs, ...] to draw them from when plain.
+    """
     vocab, batch = config.task.vocab, config.training.batch
     steps = config.task.train_size // batch
     assert steps * batch == config.task.train_size, "scan needs batches of one size"
 
     def score(params: Tree, tokens: Array, targets: Array) -> tuple[Array, Array]:
+        if plain:
+            return plain_loss_and_accuracy(params, tokens, targets, config.model.norm_eps)
         return loss_and_accuracy(params, one_hot(tokens, vocab), targets, config.model.norm_eps)
 
     def epoch(state: State, data: tuple[Array, ...], order: Array) -> tuple[State, Any]:
         tokens, targets, *test = data
+        if plain:
+            order = jax.random.permutation(order, config.task.train_size)
 
         def some(state: State, indices: Array) -> tuple[State, Tree]:
             x, y = (tokens, targets) if steps == 1 else (tokens[indices], targets[indices])
-            state, gradient = step(state, one_hot(x, vocab), y, config)
+            state, gradient = step(state, x if plain else one_hot(x, vocab), y, config, plain)
             return state, jax.tree.map(lambda g: jnp.sqrt((g * g).sum()), gradient)
 
         state, norms = lax.scan(some, state, order.reshape(steps, batch))
@@ -129,7 +155,7 @@ def epochs_of(config: ds.Config) -> Callable[..., tuple[State, Any]]:
 class Batch:
     """`width` runs side by side, `SCANNED_EPOCHS` epochs at a time."""
 
-    def __init__(self, config: ds.Config, seeds: range) -> None:
+    def __init__(self, config: ds.Config, seeds: range, plain: bool) -> None:
         sets = [[*ds.dataset(config.task, s), *ds.dataset(config.task, s, "test")] for s in seeds]
         params = [weights(ds.initial_parameters(config, seed)) for seed in seeds]
         stacked = jax.tree.map(lambda *each: jnp.stack(each), *params)
@@ -141,13 +167,18 @@ class Batch:
         self.orders = np.empty((len(seeds), SCANNED_EPOCHS, config.task.train_size), np.int32)
         self.orders[:] = np.arange(config.task.train_size, dtype=np.int32)
         self.shuffled = config.training.batch < config.task.train_size
-        self.run = jax.jit(jax.vmap(epochs_of(config)))
+        self.key = jax.random.key(seeds.start) if plain else None
+        self.run = jax.jit(jax.vmap(epochs_of(config, plain)))
 
     def advance(self) -> Any:
         """The records, which is also what keeps XLA from leaving them out."""
-        if self.shuffled:
+        shuffles: Any = self.orders
+        if self.key is not None:
+            self.key, use = jax.random.split(self.key)
+            shuffles = jax.random.split(use, self.orders.shape[:2])
+        elif self.shuffled:
             self.random.permuted(self.orders, axis=-1, out=self.orders)
-        self.state, records = self.run(self.state, self.data, self.orders)
+        self.state, records = self.run(self.state, self.data, shuffles)
         return jax.block_until_ready(records)  # type: ignore[no-untyped-call]  # JAX's own gap
 
 
@@ -156,33 +187,44 @@ class Job:
     config: ds.Config
     seeds: range
     seconds: float
+    plain: bool
 
 
 def seconds_per_epoch(job: Job) -> float:
-    batch = Batch(job.config, job.seeds)
+    batch = Batch(job.config, job.seeds, job.plain)
     batch.advance()  # compiles
     return repeat_timed(batch.advance, job.seconds)[0] / SCANNED_EPOCHS / len(job.seeds)
 
 
 def measure(
-    config: ds.Config, cores: int, seconds: float, widths: tuple[int, ...] = WIDTHS
+    config: ds.Config,
+    cores: int,
+    seconds: float,
+    widths: tuple[int, ...] = WIDTHS,
+    plain: bool = False,
 ) -> Measurement:
     """The best of several widths, tried upwards until a wider one is no faster."""
-    os.environ["XLA_FLAGS"] = ONE_THREAD  # for the processes to come
+    os.environ["XLA_FLAGS"] = "" if plain else ONE_THREAD  # for the processes to come
     first, *wider = widths
-    found = _measure_width(config, cores, seconds, first)
+    found = _measure_width(config, cores, seconds, first, plain)
     for width in wider:
-        other = _measure_width(config, cores, seconds, width)
+        other = _measure_width(config, cores, seconds, width, plain)
         if other.seconds_per_run >= found.seconds_per_run:
             break
         found = other
     return found
 
 
-def _measure_width(config: ds.Config, cores: int, seconds: float, width: int) -> Measurement:
-    jobs = [Job(config, range(i * width, (i + 1) * width), seconds) for i in range(cores)]
+def _measure_width(
+    config: ds.Config, cores: int, seconds: float, width: int, plain: bool
+) -> Measurement:
+    processes = 1 if plain else cores
+    jobs = [
+        Job(config, range(i * width, (i + 1) * width), seconds, plain) for i in range(processes)
+    ]
     times = together(seconds_per_epoch, jobs)
+    kind = "1 process, XLA's threads" if plain else f"{cores} processes of one thread"
     return Measurement(
-        seconds_per_run=sum(times) / cores * EPOCHS / cores,
-        how=f"{cores} processes of one thread, {width} runs side by side in each",
+        seconds_per_run=sum(times) / processes * EPOCHS / processes,
+        how=f"{kind}, {width} runs side by side in each",
     )

@@ -1,7 +1,7 @@
-"""Runs in a folder: `runs.json` (what they are, and a checksum) and `runs.safetensors` (what was recorded).
+"""Runs in a folder: `runs.json` (what they are) and `runs.safetensors` (what was recorded).
 
 Written under a temporary name beside the folder, synced, then renamed: a folder is there whole or
-not at all. No pickle.
+not at all. The first has a checksum of the second. No pickle.
 """
 
 import hashlib
