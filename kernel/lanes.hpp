@@ -192,19 +192,33 @@ template <class T> DYNASCOPE_INLINE T first_lane(const Lanes<T>& v) {
   return x;
 }
 
+/// The smallest lane; NaN only if all are.
 template <class T> DYNASCOPE_INLINE T least(const Lanes<T>& v) {
   T lane[LANES];
   std::memcpy(lane, &v, sizeof v);
-  for (int i = 1; i < LANES; ++i) lane[0] = lane[i] < lane[0] ? lane[i] : lane[0];
+  for (int width = LANES / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i)
+      lane[i] = lane[i + width] < lane[i] || lane[i] != lane[i] ? lane[i + width] : lane[i];
   return lane[0];
 }
 
-template <class T> DYNASCOPE_INLINE bool any(const Mask<T>& mask) {
-  Integer<T> lanes[LANES];
-  std::memcpy(lanes, &mask, sizeof mask);
-  Integer<T> all = 0;
-  for (int i = 0; i < LANES; ++i) all |= lanes[i];
+template <class V> DYNASCOPE_INLINE bool any_native(V mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_epi8((__m256i)mask) != 0;
+#elif defined(__x86_64__) || defined(_M_X64)
+  return _mm_movemask_epi8((__m128i)mask) != 0;
+#else
+  int64_t words[sizeof(V) / sizeof(int64_t)], all = 0;
+  std::memcpy(words, &mask, sizeof mask);
+  for (int64_t word : words) all |= word;
   return all != 0;
+#endif
+}
+template <class T, class M> DYNASCOPE_INLINE bool any(const M& mask) {
+  if constexpr (sizeof(M) == DYNASCOPE_VECTOR_BYTES) return any_native(mask);
+  else return any<T>(mask.lo | mask.hi);
 }
 
 // ---- square root, correctly rounded everywhere --------------------------------------------------

@@ -54,7 +54,7 @@ template <class T> class Model {
   }
 
   void clear(T* grad) {
-    for (int64_t i = 0; i < layout.padded_size; ++i) grad[i] = T(0);
+    for (int64_t i = 0; i < layout.padded_size; i += LANES) store(grad + i, zero<T>());
     table.clear_gradient();
   }
 

@@ -43,6 +43,8 @@ template <class T> class Optimizer {
 
   /// `frozen`: packed, 1 = never moves; null: none.
   void start(const uint8_t* frozen) {
+    forgotten_[0] = forgotten(training_.beta1);
+    forgotten_[1] = forgotten(training_.beta2);
     for (int64_t i = 0; i < layout_.padded_size; ++i) first[i] = second[i] = rate_[i] = T(0);
     any_frozen_ = false;
     for (int p = 0; p < PARAMETERS; ++p) {
@@ -71,6 +73,14 @@ template <class T> class Optimizer {
   Layout layout_;
   T* rate_;  // learning rate of each entry relative to lr; 0 for what does not move
   bool any_frozen_ = false;
+  int64_t forgotten_[2];  // steps after which a moment's bias correction is exactly 1
+
+  /// A number of steps from which on 1 - beta^n rounds to 1: no power needs to be computed.
+  static int64_t forgotten(double beta) {
+    int64_t n = 1;
+    while (power(beta, n) > 0x1p-55) n += n / 8 + 1;
+    return n;
+  }
 
   void clear_frozen(T* grad) const {
     for (int64_t i = 0; i < layout_.padded_size; i += LANES)
@@ -104,8 +114,8 @@ template <class T> class Optimizer {
   }
 
   void adapt(T* theta, const T* grad, double lr, int64_t t) {
-    const double unbias1 = 1.0 - power(training_.beta1, t),
-                 unbias2 = 1.0 - power(training_.beta2, t);
+    const double unbias1 = 1.0 - (t < forgotten_[0] ? power(training_.beta1, t) : 0.0);
+    const double unbias2 = 1.0 - (t < forgotten_[1] ? power(training_.beta2, t) : 0.0);
     const V step_size = broadcast(static_cast<T>(lr / unbias1));
     const V inverse_root = broadcast(static_cast<T>(1.0 / __builtin_sqrt(unbias2)));
     const V beta1 = broadcast(static_cast<T>(training_.beta1)),

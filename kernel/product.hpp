@@ -7,6 +7,7 @@ namespace dynascope {
 namespace DYNASCOPE_ISA {
 
 // Blocks that fill the registers of each width; the order of every sum is the same for all.
+constexpr int FEW_SUMS = 4;  // up to here single reductions cost less than sixteen at once
 constexpr int ROWS_AT_ONCE = 4;
 constexpr int VECTORS_AT_ONCE = DYNASCOPE_VECTOR_BYTES == 64 ? 2 : 1;
 
@@ -69,21 +70,31 @@ template <class T>
 inline void add_outer(T* grad, int64_t row_step, int64_t rows, const Lanes<T>* left,
                       int64_t left_step, const Lanes<T>* right, int64_t right_step, int64_t cols,
                       int64_t vectors) {
+  // Sixteen sums cost no more than one: short rows that follow each other are taken together.
+  const int64_t together = row_step == cols && cols < LANES ? LANES / cols : 1;
   Lanes<T> product[LANES];
-  for (int64_t j = 0; j < cols; j += LANES) {
-    const int64_t count = cols - j < LANES ? cols - j : LANES;
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t k = 0; k < count; ++k) {
-        Lanes<T> s = left[i * left_step] * right[(j + k) * right_step];
-        for (int64_t m = 1; m < vectors; ++m)
-          s = s + left[i * left_step + m] * right[(j + k) * right_step + m];
-        product[k] = s;
+  for (int64_t i = 0; i < rows; i += together) {
+    const int64_t some = rows - i < together ? rows - i : together;
+    for (int64_t j = 0; j < cols; j += LANES) {
+      const int64_t wide = cols - j < LANES ? cols - j : LANES;
+      int64_t count = 0;
+      for (int64_t r = i; r < i + some; ++r)
+        for (int64_t k = j; k < j + wide; ++k) {
+          Lanes<T> s = left[r * left_step] * right[k * right_step];
+          for (int64_t m = 1; m < vectors; ++m)
+            s = s + left[r * left_step + m] * right[k * right_step + m];
+          product[count++] = s;
+        }
+      T* place = grad + i * row_step + j;
+      if (count <= FEW_SUMS) {
+        for (int64_t k = 0; k < count; ++k) place[k] += sum<T>(product[k]);
+        continue;
       }
       for (int64_t k = count; k < LANES; ++k) product[k] = zero<T>();
       T total[LANES];
       const Lanes<T> v = sums<T>(product);
       std::memcpy(total, &v, sizeof v);
-      for (int64_t k = 0; k < count; ++k) grad[i * row_step + j + k] += total[k];
+      for (int64_t k = 0; k < count; ++k) place[k] += total[k];
     }
   }
 }

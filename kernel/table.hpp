@@ -95,7 +95,7 @@ template <class T> class Table {
   }
 
   void clear_gradient() {
-    for (int64_t i = 0; i < (dim + 1) * width(); ++i) d_weighted[i] = T(0);
+    for (int64_t i = 0; i < (dim + 1) * width(); i += LANES) store(d_weighted + i, zero<T>());
     has_direct = false;
   }
 
@@ -149,14 +149,20 @@ template <class T> class Table {
   void embed(const T* theta, const Layout& layout) {
     const T* tokens = theta + layout[TOKEN_EMBEDDING].padded;
     const T* positions = theta + layout[POSITION_EMBEDDING].padded;
-    T* e = reinterpret_cast<T*>(embedding);
     for (int64_t c = 0; c < dim; ++c) {
-      for (int64_t t = 0; t < length; ++t)
-        for (int64_t a = 0; a < vocab; ++a)
-          e[c * width() + t * vocab + a] = tokens[a * dim + c] + positions[t * dim + c];
+      T* e = reinterpret_cast<T*>(embedding + c * vectors);
+      if (vocab == 2) add_positions<2>(e, tokens + c, positions + c);
+      else add_positions<0>(e, tokens + c, positions + c);
       // Padding repeats entry 0: harmless numbers, and the same minimum and maximum.
-      for (int64_t i = entries; i < width(); ++i) e[c * width() + i] = e[c * width()];
+      for (int64_t i = entries; i < width(); ++i) e[i] = e[0];
     }
+  }
+
+  /// One component of all entries; P: the vocabulary when it is known to be 2, or 0.
+  template <int P> void add_positions(T* e, const T* tokens, const T* positions) const {
+    const int64_t p = P ? P : vocab;
+    for (int64_t t = 0; t < length; ++t)
+      for (int64_t a = 0; a < p; ++a) *e++ = tokens[a * dim] + positions[t * dim];
   }
 
   // In the forward pass this was: embedding(a,t) = E(a) + P(t), so each gets its sum.
@@ -170,13 +176,22 @@ template <class T> class Table {
         }
   }
 
-  void weigh(const uint8_t* cut_positions) {
-    T greatest = -T(__builtin_huge_val());
-    for (int64_t t = 0; t < length; ++t) {
-      if (cut_positions && cut_positions[t]) continue;
-      for (int64_t a = 0; a < vocab; ++a)
-        if (score[t * vocab + a] > greatest) greatest = score[t * vocab + a];
+  /// The greatest score of a position that is not cut.
+  T greatest_score(const uint8_t* cut_positions) const {
+    if (!cut_positions) {  // padding repeats an entry, so whole vectors will do
+      V greatest = load(score);
+      for (int64_t i = 1; i < vectors; ++i) greatest = larger(load(score + i * LANES), greatest);
+      return -least<T>(-greatest);
     }
+    T greatest = -T(__builtin_huge_val());
+    for (int64_t t = 0; t < length; ++t)
+      for (int64_t e = t * vocab; !cut_positions[t] && e < (t + 1) * vocab; ++e)
+        if (score[e] > greatest) greatest = score[e];
+    return greatest;
+  }
+
+  void weigh(const uint8_t* cut_positions) {
+    const T greatest = greatest_score(cut_positions);
     const V floor = broadcast(AttentionLimits<T>::negligible);
     for (int64_t i = 0; i < vectors; ++i) {
       const V w = exponential<T>(load(score + i * LANES) - broadcast(greatest));

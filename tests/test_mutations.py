@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from variant import ROOT, build_variant
 
-pytestmark = pytest.mark.slow
-
 TESTS = ["test_math.py", "test_twin.py", "test_optimizers.py", "test_recording.py"]
 TESTS += ["test_divergence.py", "test_reproducible.py::TestDistributions"]
 
@@ -107,8 +105,8 @@ MUTANTS = [
     Mutant(
         "Adam's second bias correction",
         "optimizer.hpp",
-        "1.0 - power(training_.beta2, t)",
-        "1.0 - power(training_.beta1, t)",
+        "power(training_.beta2, t)",
+        "power(training_.beta1, t)",
     ),
     Mutant(
         "momentum and gradient",
@@ -168,6 +166,7 @@ def caught(root: Path) -> bool:
     return done.returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
 def test_it_is_caught(mutant: Mutant, tree: Path) -> None:
     file = tree / "kernel" / mutant.file
