@@ -69,7 +69,10 @@ def print_growth(console: Console, growth: Growth) -> None:
     for value, seconds in zip(growth.values, growth.seconds, strict=True):
         table.add_row(str(value), f"{seconds:.3g}", f"{seconds / value:.3g}")
     console.print(table)
-    console.print(f"exponent of the upper half: {growth.exponent:.2f}\n")
+    console.print(
+        f"{growth.fixed:.3g} s + {growth.slope:.3g} s per unit, farthest point "
+        f"{growth.deviation:.0%} off; exponent of the upper half {growth.exponent:.2f}\n"
+    )
 
 
 def print_memory(console: Console, memory: Memory) -> None:

@@ -5,8 +5,10 @@ one namespace. Of the `bash` blocks only those of `dynascope` commands run. A bl
 `<!-- not run: reason -->` does not.
 """
 
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -135,3 +137,10 @@ def test_the_readme_counts_what_its_example_counts() -> None:
     text = README.read_text(encoding="utf-8")
     asserted = re.findall(r"assert runs\.solved\(\) == (\d+)", text)
     assert asserted == re.findall(r"(\d+) of 20\b", text)
+
+
+def test_the_speed_table_is_the_measured_one() -> None:
+    """benchmarks/table.py makes it from benchmarks/results.json."""
+    made = runpy.run_path(str(ROOT / "benchmarks/table.py"))
+    results = json.loads((ROOT / "benchmarks/results.json").read_text())
+    assert made["markdown"](results) in (ROOT / "README.md").read_text()
