@@ -2,7 +2,8 @@
 // way.
 //
 // The same operations in the same order as model.hpp, so without patches the logits have the same
-// bits as in training; only nothing is fused and everything is kept. Sixteen sequences at a time.
+// bits as in training (where every embedding row is a token of the task); only nothing is fused and
+// everything is kept. Sixteen sequences at a time.
 #pragma once
 
 #include "model.hpp"

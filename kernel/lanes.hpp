@@ -152,6 +152,11 @@ template <class T> DYNASCOPE_INLINE Lanes<T> load(const T* p) {
   std::memcpy(&v, __builtin_assume_aligned(p, 64), sizeof v);
   return v;
 }
+template <class T> DYNASCOPE_INLINE Lanes<T> load_anywhere(const T* p) {  // of any alignment
+  Lanes<T> v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
 template <class T> DYNASCOPE_INLINE void store(T* p, const Lanes<T>& v) {
   std::memcpy(__builtin_assume_aligned(p, 64), &v, sizeof v);
 }

@@ -93,6 +93,11 @@ template <class T> class Model {
     return cast<V>(found);
   }
 
+  /// The lanes of vector m that hold one of `count` sequences.
+  static DYNASCOPE_INLINE M used(int m, int64_t count) {
+    return count_up<T>() < broadcast(static_cast<Integer<T>>(count - m * LANES));
+  }
+
  private:
   Normalizer<T> norm_;
   FeedSteps<T> steps_;
@@ -114,11 +119,6 @@ template <class T> class Model {
           tile.tokens[t * TILE + m] = (word >> (i * data.bits)) & token_bits;
       }
     }
-  }
-
-  /// The lanes of vector m that hold one of `count` sequences.
-  static DYNASCOPE_INLINE M used(int m, int64_t count) {
-    return count_up<T>() < broadcast(static_cast<Integer<T>>(count - m * LANES));
   }
 
   /// xi = sum_t weighted / sum_t w, and its normalised form.

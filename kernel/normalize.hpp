@@ -75,7 +75,9 @@ template <class T> struct Normalizer {
     // rms and unit: g = 1/(|x|/unit + eps), so k = -g^2 / (unit |x|).
     const Lanes<T> below = length / broadcast(unit) + broadcast(eps);
     const Lanes<T> gain = select(below == nil, nil, one / below);
-    return {gain, gain, select(length == nil, nil, bend), length};
+    // A length that overflowed would give a zero vector, silently; NaN marks the run as diverged.
+    const Lanes<T> sound = gain + (length - length);
+    return {sound, sound, select(length == nil, nil, bend), length};
   }
 };
 

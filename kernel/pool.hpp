@@ -29,19 +29,24 @@ template <class T> class Pool {
     if (!arena.measuring()) collect(s, sets, round_up(most) + LANES);
   }
 
-  Scores<T> evaluate(Model<T>& model) const {
+  /// Also the shortest sequence embedding of train and test set.
+  Scores<T> evaluate(Model<T>& model, T* shortest) const {
     double totals[2 * SETS] = {};
     V sum[LANES];
     const int64_t span = 8 * TILE_SEQUENCES;  // lanes are emptied into the double totals this often
-    for (int64_t begin = 0; begin < sequences_.count; begin += span) {
+    for (int64_t begin = 0, end = 0; begin < sequences_.count; begin = end) {
       for (V& v : sum) v = zero<T>();
-      const int64_t end = begin + span < sequences_.count ? begin + span : sequences_.count;
+      // What only the unseen set has comes last, in spans of its own: it changes no other number.
+      const int64_t limit = begin < seen_ ? seen_ : sequences_.count;
+      end = begin + span < limit ? begin + span : limit;
+      if (begin == seen_) *shortest = model.shortest_sequence();
       for (int64_t i = begin; i < end; i += TILE_SEQUENCES) {
         const int64_t left = end - i < TILE_SEQUENCES ? end - i : TILE_SEQUENCES;
         model.template forward<false>(sequences_, i, left, 1);
         for (int m = 0; m < model.tile.vectors; ++m)
           for (int set = 0; set < SETS; ++set) {
-            const V times = load(occurrences_[set] + i + m * LANES);  // 0 beyond the last
+            const V times = select(Model<T>::used(m, left),
+                                   load_anywhere(occurrences_[set] + i + m * LANES), zero<T>());
             sum[set] = sum[set] + times * model.tile.loss[m];
             sum[SETS + set] = sum[SETS + set] + times * model.tile.correct[m];
           }
@@ -51,6 +56,7 @@ template <class T> class Pool {
       std::memcpy(total, &v, sizeof v);
       for (int k = 0; k < 2 * SETS; ++k) totals[k] += static_cast<double>(total[k]);
     }
+    if (seen_ == sequences_.count) *shortest = model.shortest_sequence();
     Scores<T> scores;
     for (int set = 0; set < SETS; ++set) {  // an empty set gives 0/0
       scores.loss[set] = static_cast<T>(totals[set] / static_cast<double>(size_[set]));
@@ -61,8 +67,8 @@ template <class T> class Pool {
 
  private:
   Sequences sequences_;
-  int64_t slots_ = 64, size_[SETS];
-  int32_t* slot_;  // open addressing: index into sequences_, or -1
+  int64_t slots_ = 64, seen_ = 0, size_[SETS];  // seen_: distinct ones of train and test set
+  int32_t* slot_;                               // open addressing: index into sequences_, or -1
   T* occurrences_[SETS];
 
   static int64_t capacity(const Examples (&sets)[SETS]) {
@@ -75,9 +81,11 @@ template <class T> class Pool {
     for (int64_t i = 0; i < slots_; ++i) slot_[i] = -1;
     for (int set = 0; set < SETS; ++set)
       for (int64_t i = 0; i < padded; ++i) occurrences_[set][i] = T(0);
-    for (int set = 0; set < SETS; ++set)
+    for (int set = 0; set < SETS; ++set) {
+      if (set == UNSEEN_SET) seen_ = sequences_.count;
       for (int64_t i = 0; i < sets[set].count; ++i)
         occurrences_[set][place(sets[set].tokens + i * s.length, sets[set].targets[i])] += T(1);
+    }
   }
 
   int64_t place(const int32_t* tokens, int32_t target) {

@@ -216,12 +216,13 @@ template <class T> void bind_trainer(nb::module_& m, const char* name) {
           },
           "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
           "full_gradients"_a)
-      .def("advance", &Self::advance, "epochs"_a, "steps"_a, "curves"_a.none() = nb::none(),
-           "weights"_a.none() = nb::none(), "weights_every"_a = 0, "states"_a.none() = nb::none(),
-           "state_every"_a = 0, "step_curves"_a.none() = nb::none(),
-           "step_weights"_a.none() = nb::none())
-      .def("record_now", &Self::record_now, "curves"_a.none() = nb::none(),
-           "weights"_a.none() = nb::none(), "states"_a.none() = nb::none())
+      .def("advance", &Self::advance, "epochs"_a, "steps"_a,
+           "curves"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none(),
+           "weights_every"_a = 0, "states"_a.noconvert().none() = nb::none(), "state_every"_a = 0,
+           "step_curves"_a.noconvert().none() = nb::none(),
+           "step_weights"_a.noconvert().none() = nb::none())
+      .def("record_now", &Self::record_now, "curves"_a.noconvert().none() = nb::none(),
+           "weights"_a.noconvert().none() = nb::none(), "states"_a.noconvert().none() = nb::none())
       .def_prop_ro("epoch", [](const Self& s) { return s.progress().epoch; })
       .def_prop_ro("step", [](const Self& s) { return s.progress().step; })
       .def_prop_ro("step_in_epoch", [](const Self& s) { return s.progress().step_in_epoch; })

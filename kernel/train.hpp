@@ -125,7 +125,7 @@ template <class T> class Trainer {
   void step(Recorder<T>& to) {
     const int64_t begin = progress_.step_in_epoch * training_.batch, left = train_.count - begin;
     const T loss = gradient(shuffled_, begin, left < training_.batch ? left : training_.batch);
-    note_shortest();
+    note_shortest(model_.shortest_sequence());
     T norm[PARAMETERS];
     if (gradients_ || to.step_curves) {
       slice_norms(norm, grad_);
@@ -148,10 +148,9 @@ template <class T> class Trainer {
     if (to.step_weights) to.step_weights = record_weights(to.step_weights, theta_);
   }
 
-  void note_shortest() {
+  void note_shortest(T sequence) {
     if (model_.shortest_embedding < shortest_embedding_)
       shortest_embedding_ = model_.shortest_embedding;
-    const T sequence = model_.shortest_sequence();
     if (sequence < shortest_sequence_) shortest_sequence_ = sequence;
   }
 
@@ -199,8 +198,9 @@ template <class T> class Trainer {
 
   void evaluate(T* row) {
     model_.prepare(theta_);
-    const Scores<T> scores = pool_.evaluate(model_);
-    note_shortest();
+    T shortest;
+    const Scores<T> scores = pool_.evaluate(model_, &shortest);
+    note_shortest(shortest);
     for (int set = 0; set < SETS; ++set) {
       row[TRAIN_LOSS + set] = scores.loss[set];
       row[TRAIN_ACCURACY + set] = scores.accuracy[set];

@@ -119,7 +119,7 @@ def configs(draw: st.DrawFn) -> Config:
         "model.activation": st.sampled_from(["gelu", "relu", "silu"]),
         "model.norm": st.sampled_from(["rms", "unit", "smooth", "none"]),
         "model.norm_eps": st.floats(0, 1),
-        "model.norm_tau": positive(),
+        "model.norm_tau": positive().map(lambda tau: max(tau, 1e-6)),
         "model.embeddings": st.none() | st.integers(vocab, 30),
         "training.optimizer": st.sampled_from(["sgd", "adam", "adamw"]),
         "training.batch": st.integers(1, train_size),

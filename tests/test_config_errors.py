@@ -72,7 +72,7 @@ NUMBERS = [
     bad("training.clip", 0.0, "none or a finite number above 0"),
     bad("training.query_limit", -1.0, "none or a finite number above 0"),
     bad("model.norm_eps", -1e-5, "of at least 0"),
-    bad("model.norm_tau", np.float32("nan"), "above 0"),
+    bad("model.norm_tau", np.float32("nan"), "of at least 1e-06"),
 ]
 
 TYPES = [

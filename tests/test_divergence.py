@@ -21,6 +21,12 @@ def test_a_huge_learning_rate() -> None:
     with pytest.raises(DynascopeError, match="the run diverged at epoch 1"):
         run.parameters(2)
     assert run.trainer(0).parameters == run.parameters(0)
+    again = run.trainer()
+    assert again.diverged == 1
+    again.advance(4)
+    assert again.run.diverged == 1
+    with pytest.raises(DynascopeError, match="it diverged at epoch 1"):
+        run.continued(20)
 
 
 def test_parameters_scaled_by_1e20() -> None:
@@ -28,6 +34,13 @@ def test_parameters_scaled_by_1e20() -> None:
     run = ds.train(SHORT, 1, start=start, progress=False)[0]
     assert run.diverged == 0
     assert all(np.isnan(curve[1:]).all() for curve in run.curves.values())
+
+
+@pytest.mark.parametrize("name", ["token_embedding", "position_embedding", "value", "assemblers"])
+def test_one_parameter_scaled_by_1e20(name: str) -> None:
+    start = ds.initial_parameters(SHORT, 0)
+    start[name][...] *= 1e20
+    assert ds.train(SHORT, 1, start=start, progress=False)[0].diverged == 0
 
 
 def test_in_the_middle() -> None:

@@ -1,9 +1,12 @@
 """What is recorded is what it says: curves against direct evaluation, options, own data."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
 import torch
+from safetensors import SafetensorError
 
 import dynascope as ds
 from dynascope import _kernel
@@ -14,7 +17,7 @@ SHORT = ds.Config().replace({"training.epochs": 6, "precision": "float64"})
 def evaluate(
     run: ds.Run, epoch: int, examples: tuple[np.ndarray, np.ndarray]
 ) -> tuple[float, float]:
-    tokens, targets = (torch.as_tensor(a).long() for a in examples)
+    tokens, targets = (torch.tensor(np.array(a)).long() for a in examples)
     logits = reference.forward(reference.tensors(run.parameters(epoch)), tokens, run.config.model)[
         "logits"
     ]
@@ -137,8 +140,8 @@ class TestOwnData:
             {"task.length": 6, "task.relevant": 6, "task.vocab": 3, "training.epochs": 1}
         )
         a = ds.train(config, 1, data=self.data(), progress=False)[0]
-        other = self.data()
-        other.train[1][0] = (other.train[1][0] + 1) % 3
+        tokens, targets = self.data().train
+        other = ds.Data(train=(tokens, (targets + 1) % 3), test=self.data().test)
         assert a.id != ds.train(config, 1, data=other, progress=False)[0].id
         assert a.id == ds.train(config, 1, data=self.data(), progress=False)[0].id
 
@@ -195,3 +198,59 @@ def test_state_dict_round_trip() -> None:
     assert state["softmax.query.weight"].shape == (1, 2)
     assert ds.Parameters.from_state_dict(state) == p
     assert ds.Parameters.from_state_dict({k: torch.tensor(v) for k, v in state.items()}) == p
+
+
+class TestNothingIsShared:
+    def test_data_is_copied(self) -> None:
+        tokens, targets = (np.array(a) for a in ds.dataset(SHORT.task, 0))
+        data = ds.Data(train=(tokens, targets))
+        digest = data.digest()
+        targets[:] = 1 - targets
+        assert data.digest() == digest
+
+    def test_records_are_read_only(self) -> None:
+        run = ds.train(SHORT.replace({"training.epochs": 1}), 1, progress=False)[0]
+        for array in (run.table, run.weights, run.states, run.curves["train_loss"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+
+    def test_assigning_to_a_parameter_changes_the_weights(self) -> None:
+        p = ds.initial_parameters(SHORT, 0)
+        p.query = np.array([1.0, 2.0])
+        assert p["query"].tolist() == [1, 2]
+        assert p.flat[28:30].tolist() == [1, 2]
+        with pytest.raises(ds.DynascopeError, match="shape"):
+            p.query = np.zeros(3)
+        with pytest.raises(ds.DynascopeError, match="to assign to"):
+            p.flat = np.zeros(196)
+
+
+def test_recording_unseen_changes_nothing_else() -> None:
+    plain, more = (
+        ds.train(SHORT.replace({"record.unseen": unseen}), [2], progress=False)[0].curves
+        for unseen in (False, True)
+    )
+    for name in plain:
+        np.testing.assert_array_equal(plain[name], more[name])
+
+
+def test_an_error_of_the_progress_function_carries_the_finished_runs() -> None:
+    def report(status: object) -> None:
+        if getattr(status, "finished_runs", 0) >= 2:
+            raise RuntimeError("no more")
+
+    config = ds.Config().replace({"training.epochs": 150})
+    with pytest.raises(RuntimeError) as raised:
+        ds.train(config, 200, progress=report)
+    assert len(raised.value.runs) >= 2  # type: ignore[attr-defined]
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    runs = ds.train(SHORT.replace({"training.epochs": 1}), 1, progress=False)
+    with pytest.raises(ds.DynascopeError, match=r"cannot write the runs .*No space left"):
+        runs.save(tmp_path / "runs")
+    assert not list(tmp_path.iterdir())

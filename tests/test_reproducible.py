@@ -13,7 +13,9 @@ import pytest
 
 import dynascope as ds
 from dynascope import _kernel
+from dynascope.errors import DynascopeError
 from dynascope.run import Run
+from dynascope.trainer import Trainer
 
 SHORT = ds.Config().replace({"training.epochs": 12, "record.state_every": 5})
 
@@ -54,6 +56,12 @@ def in_new_process(expression: str, **environment: str) -> Any:
         check=True,
     )
     return json.loads(done.stdout)
+
+
+def test_the_kernel_is_the_one_to_be_tested() -> None:
+    """A build of its own (tests/variant.py) must not be shadowed by an installed one."""
+    wanted = os.environ.get("DYNASCOPE_VARIANT")
+    assert not wanted or Path(_kernel.__file__).is_relative_to(Path(wanted).resolve())
 
 
 def test_known_bits() -> None:
@@ -163,7 +171,40 @@ def test_replay_of_a_branch() -> None:
     assert run.parameters(2) == plain.parameters(2)
     assert run.parameters(4) != plain.parameters(4)
     for epoch in range(run.epochs + 1):
-        assert run.trainer(epoch).parameters == run.parameters(epoch), epoch
+        assert Trainer.at(run, epoch).parameters == run.parameters(epoch), epoch
+    for epoch in range(5, run.epochs + 1):
+        replayed = run.trainer(epoch)
+        replayed.advance(run.epochs - epoch)
+        assert replayed.parameters == run.parameters() or epoch == 5  # the edit came after 5
+    with pytest.raises(DynascopeError, match="at least 5, where this branch of run"):
+        run.trainer(4)
+
+
+def test_branches_have_ids_of_their_own() -> None:
+    run = ds.train(SHORT, [1], progress=False)[0]
+    ids = set()
+    for epoch, steps in ((2, 0), (2, 3), (2, 40), (3, 0)):
+        trainer = run.trainer(epoch)
+        trainer.advance_steps(steps)
+        trainer.parameters = run.parameters(1)
+        if steps:
+            with pytest.raises(DynascopeError, match="run: expected an epoch to end"):
+                _ = trainer.run
+        trainer.advance(2)
+        ids.add(trainer.run.id)
+    assert len(ids | {run.id}) == 5
+
+
+def test_an_edit_before_training_is_kept() -> None:
+    for every in (0, 1, 5):
+        config = SHORT.replace({"record.weights_every": every, "record.state_every": every})
+        trainer = ds.Trainer(config, seed=1)
+        edited = trainer.parameters
+        edited.query = np.zeros(2)
+        trainer.parameters = edited
+        trainer.advance(7)
+        assert trainer.run.parameters(0) == edited
+        assert trainer.run.trainer(7).parameters == trainer.parameters
 
 
 def test_a_branch_with_the_same_weights_changes_nothing() -> None:

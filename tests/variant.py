@@ -14,6 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
+# An editable install puts a finder of its own before PYTHONPATH: without this, the variant would
+# be ignored and the ordinary kernel tested once more.
+SITE = """\
+import sys
+
+sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
+"""
+
 
 def tool(name: str) -> str:
     """A program of the environment that these tests run in, or of the system."""
@@ -49,6 +57,14 @@ def build_variant(out: Path, flags: str, isas: str, root: Path = ROOT) -> Path:
     shutil.copytree(ROOT / "src/dynascope", package, ignore=ignored, copy_function=os.symlink)
     for library in work.glob("_kernel*.so"):
         shutil.copy(library, package)
+    (out / "sitecustomize.py").write_text(SITE)
+    seen = [sys.executable, "-c", "import dynascope._kernel as k; print(k.__file__)"]
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    if "-fsanitize" not in flags:  # such a build cannot be loaded without its runtime
+        place = subprocess.check_output(
+            seen, env={**environment, "PYTHONPATH": str(out)}, text=True
+        )
+        assert Path(place.strip()).is_relative_to(out), f"imported {place}, not the variant"
     return out
 
 

@@ -23,6 +23,7 @@ MAX_LENGTH = 1024
 MAX_TABLE = 2**20  # token-position pairs: the kernel tabulates all of them at every step
 MAX_SIZE = 2**24  # sequences in a data set
 MAX_EPOCHS = 10**7
+MIN_TAU = 1e-6  # its third power must be a number in float32
 MAX_STEPS = 2**53 - 1  # whole numbers that a browser holds exactly
 
 
@@ -81,7 +82,7 @@ class ModelConfig:
     activation: Literal["gelu", "relu", "silu"] = "gelu"
     norm: Literal["rms", "unit", "smooth", "none"] = "rms"
     norm_eps: Annotated[float, Real(0)] = 1e-5
-    norm_tau: Annotated[float, Real(0, above=True)] = 1.0
+    norm_tau: Annotated[float, Real(MIN_TAU)] = 1.0
     embeddings: Annotated[int, Whole(2, 8192)] | None = None
 
     def __post_init__(self) -> None:
@@ -257,6 +258,19 @@ class Config:
 
 OPTIONS = options_of(Config)
 """The rule of every option under its dotted name."""
+
+
+def check_config(config: object) -> Config:
+    """A config, the default for None; anything else is a slip worth a sentence.
+
+    >>> check_config(None) == Config()
+    True
+    """
+    if config is None:
+        return Config()
+    if not isinstance(config, Config):
+        raise expected("config", "a ds.Config", config, "seeds are the second argument of train")
+    return config
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -130,6 +130,12 @@ class Data:
         return config.replace(sizes)
 
 
+def check_data(data: object) -> Data:
+    if not isinstance(data, Data):
+        raise expected("data", "ds.Data(train=(tokens, targets), test=...)", type(data).__name__)
+    return data
+
+
 def _checked(field: str, pair: object) -> Examples:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise expected(field, "a pair (tokens, targets)", type(pair).__name__)
@@ -165,4 +171,6 @@ def _bounded(field: str, array: npt.NDArray[Any], limit: int) -> npt.NDArray[np.
     if array.size and (array.min() < 0 or array.max() >= limit):
         worst = array.min() if array.min() < 0 else array.max()
         raise expected(field, f"numbers from 0 to {limit - 1}", int(worst))
-    return np.ascontiguousarray(array, dtype=np.int32)
+    own = np.array(array, dtype=np.int32, order="C")  # a copy: later changes are not ours
+    own.flags.writeable = False
+    return own

@@ -5,16 +5,19 @@ import itertools
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from dynascope.config import Config
-from dynascope.data import Data, check_seed
+import numpy as np
+
+from dynascope.config import Config, check_config
+from dynascope.data import Data, check_data, check_seed
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run, Runs
 from dynascope.tape import recorded_bytes, weight_count
-from dynascope.trainer import Trainer
+from dynascope.trainer import Trainer, fingerprint
 
 Start = Parameters | Run | Runs | dict[int, Parameters]
 Report = Callable[["Status"], None]
@@ -69,8 +72,8 @@ def train(
     >>> [run.seed for run in runs]
     [3, 8]
     """
-    config = config or Config()
-    config = data.fit(config) if data else config
+    config = check_config(config)
+    config = check_data(data).fit(config) if data is not None else config
     wanted = _seeds(seeds)
     threads = _threads(threads, len(wanted))
     starts = _starts(start, wanted)
@@ -103,31 +106,38 @@ class _Job:
         self.results: list[Run | None] = [None] * len(seeds)
         self._next = iter(range(len(seeds)))
         self._lock = threading.Lock()
-        self._stop = threading.Event()
+        self._stop, self._done = threading.Event(), threading.Event()
+        self._working = 0
         self._error: BaseException | None = None
 
     def work(self, threads: int, report: Report | None) -> None:
-        workers = [threading.Thread(target=self._worker, daemon=True) for _ in range(threads)]
-        for worker in workers:
-            worker.start()
+        """Start the threads and wait for them; whatever happens, they have stopped when it ends.
+
+        Waiting is on an event of ours: Thread.join, interrupted by Ctrl-C, may take a thread that
+        still computes for a finished one.
+        """
+        self._working = threads
+        for _ in range(threads):
+            threading.Thread(target=self._worker, daemon=True).start()
+        error: BaseException | None = None
         try:
-            while any(worker.is_alive() for worker in workers):
-                for worker in workers:
-                    worker.join(0.1 / threads)
+            while not self._done.wait(0.1):
                 if report:
                     report(self.status)
-        except KeyboardInterrupt:
-            self._stop.set()
-            for worker in workers:
-                _join(worker)
+        except BaseException as raised:
+            error = raised
+        self._stop.set()
+        while not self._done.is_set():
+            with contextlib.suppress(KeyboardInterrupt):  # more Ctrl-Cs do not lose finished runs
+                self._done.wait()
+        if report and hasattr(report, "close"):
+            report.close()
+        if isinstance(error, KeyboardInterrupt):
             raise Interrupted(self.finished()) from None
-        finally:
-            self._stop.set()
-            if report and hasattr(report, "close"):
-                report.close()
-        if self._error is not None:
-            vars(self._error)["runs"] = self.finished()
-            raise self._error
+        error = error or self._error
+        if error is not None:
+            vars(error)["runs"] = self.finished()
+            raise error
 
     def finished(self) -> Runs:
         return Runs(run for run in self.results if run is not None)
@@ -143,6 +153,11 @@ class _Job:
         except BaseException as error:  # given to the calling thread
             self._error = error
             self._stop.set()
+        finally:
+            with self._lock:
+                self._working -= 1
+                if not self._working:
+                    self._done.set()
 
     def _one(self, index: int) -> Run | None:
         start = self.starts[index]
@@ -171,18 +186,11 @@ class _Job:
         return trainer.run
 
 
-def _join(worker: threading.Thread) -> None:
-    """Wait for a thread that was told to stop; more Ctrl-Cs do not lose what it finishes."""
-    while worker.is_alive():
-        with contextlib.suppress(KeyboardInterrupt):
-            worker.join()
-
-
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
+    if isinstance(seeds, int | np.integer) and not isinstance(seeds, bool):
         if not 1 <= seeds <= MAX_RUNS:
             raise expected("seeds", f"from 1 to {MAX_RUNS} runs", seeds)
-        return list(range(seeds))
+        return list(range(int(seeds)))
     if isinstance(seeds, str | bytes | bool) or not isinstance(seeds, Iterable):
         raise expected("seeds", "a number of runs or a list of seeds", seeds)
     wanted = [check_seed(seed) for seed in itertools.islice(seeds, MAX_RUNS + 1)]
@@ -191,7 +199,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if not wanted:
         raise expected("seeds", "at least one seed", "none")
     if len(set(wanted)) < len(wanted):
-        twice = next(seed for seed in wanted if wanted.count(seed) > 1)
+        twice = Counter(wanted).most_common(1)[0][0]
         raise expected("seeds", "each seed once", f"{twice} twice")
     return wanted
 
@@ -233,8 +241,6 @@ def _last(run: Run) -> tuple[Parameters, Origin]:
 
 def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
     """Weights of a run at an epoch, and the origin that a run fine-tuned from them has."""
-    from dynascope.trainer import _fingerprint
-
     if run.diverged is not None and epoch in (-1, run.diverged):
         raise DynascopeError(
             f"start: expected a run with finite weights, but run {run.id} diverged at epoch "
@@ -242,7 +248,7 @@ def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
         )
     weights = run.parameters(epoch)
     at = run.epochs if epoch == -1 else epoch
-    return weights, Origin("fine-tune", _fingerprint(weights), run.id, at)
+    return weights, Origin("fine-tune", fingerprint(weights), run.id, at)
 
 
 def check_memory(config: Config, runs: int, threads: int = 1) -> None:

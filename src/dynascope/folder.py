@@ -43,6 +43,7 @@ def check_new(folder: str | os.PathLike[str]) -> Path:
 
 def save(runs: Runs, folder: str | os.PathLike[str]) -> None:
     """Write runs to a new folder."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     path = check_new(folder)
@@ -67,10 +68,9 @@ def save(runs: Runs, folder: str | os.PathLike[str]) -> None:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-    except OSError as error:
-        raise DynascopeError(
-            f"{path}: cannot write the runs ({error.strerror or error})."
-        ) from None
+    except (OSError, SafetensorError) as error:  # the latter hides an OSError: a full disk, say
+        reason = getattr(error, "strerror", None) or error
+        raise DynascopeError(f"{path}: cannot write the runs ({reason}).") from None
 
 
 def load(folder: str | os.PathLike[str]) -> Runs:
@@ -100,7 +100,14 @@ def load(folder: str | os.PathLike[str]) -> Runs:
         raise
     except OSError as error:
         raise DynascopeError(f"{path}: cannot read the runs ({error.strerror or error}).") from None
-    except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        SafetensorError,
+    ) as error:
         raise DynascopeError(
             f"{path}: expected runs as dynascope writes them, but they are damaged ({error!r})."
         ) from None

@@ -75,11 +75,13 @@ def initial_parameters(config: Config, seed: int = 0) -> Parameters:
 def forward(
     parameters: Parameters,
     tokens: npt.ArrayLike,
-    model: ModelConfig | None = None,
+    model: ModelConfig | Config | None = None,
     ablate: Ablate | None = None,
     patch: Patch | None = None,
 ) -> Activations:
     """Run sequences [n, length] through the model and keep everything.
+
+    `model`: norm, activation and the rest (None: the defaults); of a run, `run.config.model`.
 
     `ablate`: {"positions": [...], "hidden": [...]}: these positions get no attention (the others
     share it), these hidden units no activation. `patch`: values to put in the place of those
@@ -124,7 +126,7 @@ def loss_and_gradient(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | None = None,
+    model: ModelConfig | Config | None = None,
     ablate: Ablate | None = None,
 ) -> tuple[float, Parameters]:
     """Mean cross-entropy over the sequences, and its gradient as `Parameters`.
@@ -152,13 +154,14 @@ def loss_and_gradient(
 class _Call:
     """Parameters and model options that have been found to go together."""
 
-    def __init__(self, parameters: Parameters, model: ModelConfig | None) -> None:
+    def __init__(self, parameters: Parameters, model: ModelConfig | Config | None) -> None:
         if not isinstance(parameters, Parameters):
             raise expected("parameters", "ds.Parameters", type(parameters).__name__)
         parameters.check()
         rows, dim = parameters.shapes["token_embedding"]
         length = parameters.shapes["position_embedding"][0]
         hidden, bias = parameters.shapes["receptors"][0], "receptor_bias" in parameters
+        model = model.model if isinstance(model, Config) else model
         model = model or ModelConfig(dim=dim, hidden=hidden, bias=bias)
         for name, got in (("dim", dim), ("hidden", hidden), ("bias", bias)):
             if getattr(model, name) != got:

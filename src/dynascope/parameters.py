@@ -90,6 +90,20 @@ class Parameters(Mapping[str, Array]):
             return self._views[name]
         raise AttributeError(f"Parameters has no {name!r}; it has {', '.join(self.shapes)}.")
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Assigning to a parameter changes the weights; anything else would only hide them."""
+        if name in PARAMETER_NAMES:
+            if name not in self._views:
+                raise expected("parameters", f"one of {', '.join(self.shapes)}", name)
+            new = np.asarray(value)
+            if new.shape != self.shapes[name]:
+                raise expected(f"parameters.{name}", f"shape {self.shapes[name]}", new.shape)
+            self._views[name][...] = new
+        elif name in ("shapes", "_views") or (name == "flat" and "flat" not in self.__dict__):
+            super().__setattr__(name, value)
+        else:
+            raise expected("parameters", f"one of {', '.join(self.shapes)} to assign to", name)
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._views]
 
@@ -146,6 +160,9 @@ class Parameters(Mapping[str, Array]):
         return Parameters.from_flat(self.flat.copy(), self.shapes)
 
     def astype(self, dtype: npt.DTypeLike) -> "Parameters":
+        """A copy in float32 or float64."""
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise expected("dtype", "float32 or float64", str(np.dtype(dtype)))
         return Parameters.from_flat(self.flat.astype(dtype), self.shapes)
 
     def replace(self, **arrays: npt.ArrayLike) -> "Parameters":

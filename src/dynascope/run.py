@@ -34,13 +34,14 @@ class Origin:
 
     `kind`: "fine-tune" (given weights, fresh moments, epoch 0) or "branch" (weights changed in the
     middle: moments and epochs go on). `parent` and `epoch` name the run it came from, where known;
-    `start` is a hash of the weights it went on with.
+    `step` is the number of steps done by then; `start` is a hash of the given weights.
     """
 
     kind: str
     start: str
     parent: str | None = None
     epoch: int | None = None
+    step: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,10 @@ class Run:
     seconds: float = 0.0
     steps: Steps | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.table, self.weights, self.states):
+            array.flags.writeable = False  # a record, under an id: copy to change
+
     @property
     def epochs(self) -> int:
         """The last epoch."""
@@ -113,13 +118,19 @@ class Run:
         kept = np.flatnonzero(self.weight_epochs == epoch)
         if len(kept):
             return Parameters.from_flat(self.weights[kept[-1]].copy(), self.config.shapes)
-        return self.trainer(epoch).parameters
+        from dynascope.trainer import Trainer
+
+        return Trainer.at(self, epoch).parameters
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
         from dynascope.trainer import Trainer
 
-        return Trainer.at(self, self._checked(epoch))
+        epoch, origin = self._checked(epoch), self.origin
+        if origin and origin.kind == "branch" and origin.epoch and epoch < origin.epoch:
+            what = f"at least {origin.epoch}, where this branch of run {origin.parent} begins"
+            raise expected("epoch", what, epoch, "what came before is that run's to go on with")
+        return Trainer.at(self, epoch)
 
     def continued(self, epochs: int) -> "Run":
         """This run, trained on until `epochs` epochs in all: the same bits as in one go."""

@@ -92,6 +92,11 @@ class Tape:
             tape._steps[1][: tape._steps_done] = run.steps.weights[: tape._steps_done]
         return tape
 
+    @property
+    def edited(self) -> bool:
+        """Weights were changed in the middle of an epoch that has not ended yet."""
+        return self._fence is not None
+
     def begin(self, kernel: Kernel) -> None:
         kernel.record_now(self.table[:1], self._weights[:1], self._states[:1])
 
@@ -142,10 +147,12 @@ class Tape:
             return
         epoch = kernel.epoch
         self._edits[epoch] = kernel.state()
-        if self._weights_every and epoch % self._weights_every == 0:
-            self._weights[epoch // self._weights_every] = kernel.parameters()
-        if self._state_every and epoch % self._state_every == 0:
-            self._states[epoch // self._state_every] = self._edits[epoch]
+        for rows, every, new in (
+            (self._weights, self._weights_every, kernel.parameters()),
+            (self._states, self._state_every, self._edits[epoch]),
+        ):
+            if epoch == 0 or (every and epoch % every == 0):
+                rows[epoch // every if every else 0] = new
 
     def kept(
         self, kernel: Kernel

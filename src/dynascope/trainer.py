@@ -7,8 +7,8 @@ import numpy as np
 
 from dynascope import _kernel
 from dynascope._frozen import frozen_mask
-from dynascope.config import Config
-from dynascope.data import Data, Examples, check_seed, dataset, without
+from dynascope.config import Config, check_config
+from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import config_shape, initial_parameters
 from dynascope.parameters import Parameters
@@ -16,6 +16,7 @@ from dynascope.run import Origin, Run
 from dynascope.tape import Tape
 
 _ALWAYS = 2**62  # steps or epochs: no limit
+_SLICE = 0.2  # seconds of computing between looks at Ctrl-C
 
 
 class Trainer:
@@ -46,16 +47,17 @@ class Trainer:
         start: Parameters | None = None,
         origin: Origin | None = None,
     ) -> None:
-        config = config or Config()
-        self.config = data.fit(config) if data else config
+        config = check_config(config)
+        self.config = check_data(data).fit(config) if data is not None else config
         self.seed, self.data, self.origin = check_seed(seed), data, origin
         if start is not None:
             start = fitted_start(start, self.config, self.seed)
-            self.origin = origin or Origin("fine-tune", _fingerprint(start))
+            self.origin = origin or Origin("fine-tune", fingerprint(start))
         self._kernel = _make(self.config, self.seed, data, start)
         self._tape = Tape(self.config)
         self._tape.begin(self._kernel)
         self._seconds = 0.0
+        self._diverged: int | None = None  # known from the run that this one replays
         self._asked = 0  # epochs asked for: a run that diverges has that many rows all the same
 
     @classmethod
@@ -67,6 +69,7 @@ class Trainer:
         made._kernel = _make(run.config, run.seed, run.data, start)
         made._tape = Tape.of(run, epoch)
         made._seconds, made._asked = run.seconds, epoch
+        made._diverged = epoch if run.diverged == epoch else None
         kept = np.flatnonzero(run.state_epochs <= epoch)
         if len(kept):  # else: from the start, with fresh moments
             state = np.ascontiguousarray(run.states[kept[-1]])
@@ -87,18 +90,21 @@ class Trainer:
     @property
     def diverged(self) -> int | None:
         """The epoch at which the run blew up; from then on `advance` does nothing."""
-        return None if self._kernel.diverged < 0 else self._kernel.diverged
+        return self._diverged if self._kernel.diverged < 0 else self._kernel.diverged
 
     def advance(self, epochs: int = 1) -> None:
         """Train until `epochs` more epochs have ended; one begun by steps counts when it ends."""
-        epochs = _count("epochs", epochs)
-        self._asked = max(self._asked, self.epoch + epochs)
-        self._tape.reserve(self._asked)
-        began = time.perf_counter()
-        target = self.epoch + epochs
+        target = self.epoch + _count("epochs", epochs)
+        self._tape.reserve(max(self._asked, target))
+        self._asked = max(self._asked, target)
+        slice_ = 8  # epochs in one go: between two, Python may raise what Ctrl-C asked for
         while self.epoch < target and self.diverged is None:
-            self._tape.advance(self._kernel, self._tape.until(self.epoch, target), _ALWAYS)
-        self._seconds += time.perf_counter() - began
+            began, before = time.perf_counter(), self.epoch
+            stop = self._tape.until(self.epoch, min(target, self.epoch + slice_))
+            self._tape.advance(self._kernel, stop, _ALWAYS)
+            took = time.perf_counter() - began
+            self._seconds += took
+            slice_ = max(1, min(4 * slice_, int((self.epoch - before) * _SLICE / max(took, 1e-9))))
 
     def advance_steps(self, steps: int = 1) -> None:
         """Train for this many steps (batches); may end in the middle of an epoch."""
@@ -126,13 +132,20 @@ class Trainer:
                 f"{self.diverged}."
             )
         new = new.check().astype(self.config.precision)
-        self.origin = Origin("branch", _fingerprint(new), self.run.id, self.epoch)
+        known = self.origin is not None and self._tape.edited  # a second edit within one epoch
+        parent = self.origin.start if self.origin and known else self.run.id
+        self.origin = Origin("branch", fingerprint(new), parent, self.epoch, self.step)
         self._kernel.set_parameters(new.flat)
         self._tape.mark_edit(self._kernel)
 
     @property
     def run(self) -> Run:
         """Everything recorded so far, as a `Run` of its own (a copy)."""
+        if self._tape.edited:
+            raise DynascopeError(
+                "run: expected an epoch to end after the weights were changed in the middle of it, "
+                "but it has not; advance(1) ends it."
+            )
         epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
         config = self.config
         if epochs > config.training.epochs and config.training.schedule != "cosine":
@@ -240,5 +253,5 @@ def _count(field: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload,no-any-return]
 
 
-def _fingerprint(parameters: Parameters) -> str:
+def fingerprint(parameters: Parameters) -> str:
     return hashlib.sha256(parameters.flat.tobytes()).hexdigest()[:20]

@@ -4,8 +4,11 @@ import signal
 from types import FrameType, TracebackType
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second is what job schedulers send
+
+
 class CtrlC:
-    """Within its block Ctrl-C is noted, and raised only where somebody calls `check`.
+    """Within its block Ctrl-C (or SIGTERM) is noted, and raised only where somebody calls `check`.
 
     As an exception it could strike between a finished run and the list that keeps it; noted, it
     strikes where the work can stop. The first one also ends the process's interest in more of
@@ -17,9 +20,10 @@ class CtrlC:
         self._asked = False
 
     def __enter__(self) -> "CtrlC":
-        self._before = signal.getsignal(signal.SIGINT)
-        if self._before is not signal.SIG_IGN:  # a shell's background job: Ctrl-C is for others
-            signal.signal(signal.SIGINT, self._note)
+        self._before = {number: signal.getsignal(number) for number in _SIGNALS}
+        for number, before in self._before.items():
+            if before is not signal.SIG_IGN:  # a shell's background job: Ctrl-C is for others
+                signal.signal(number, self._note)
         return self
 
     def __exit__(
@@ -29,7 +33,8 @@ class CtrlC:
         trace: TracebackType | None,
     ) -> None:
         if not self._asked:
-            signal.signal(signal.SIGINT, self._before)
+            for number, before in self._before.items():
+                signal.signal(number, before)
 
     def check(self) -> None:
         """Raise the KeyboardInterrupt that was asked for, if one was."""
@@ -38,4 +43,5 @@ class CtrlC:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
