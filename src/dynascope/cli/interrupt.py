@@ -3,7 +3,6 @@
 import signal
 from types import FrameType, TracebackType
 
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second is what job schedulers send
 
 
