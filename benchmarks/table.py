@@ -36,8 +36,8 @@ def markdown(results: dict[str, Any]) -> str:
         f"{versions['torch']} with fused Adam, JAX {versions['jax']}. Each evaluates train and",
         "test set and records weights and gradient norms at every epoch. *JAX* is the model as it",
         "reads; the *tuned* one uses our table of (token, position) pairs and is as fast as we",
-        "could make it. Peak: multiplies and adds that the same cores reach in a loop of nothing else,",
-        "none of them fused.",
+        "could make it. Peak: multiplies and adds that the same cores reach in a loop of nothing",
+        "else, none of them fused.",
     ]
     return "\n".join(lines)
 
