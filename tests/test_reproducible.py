@@ -172,12 +172,13 @@ def test_replay_of_a_branch() -> None:
     assert run.parameters(4) != plain.parameters(4)
     for epoch in range(run.epochs + 1):
         assert Trainer.at(run, epoch).parameters == run.parameters(epoch), epoch
-    for epoch in range(5, run.epochs + 1):
+    for epoch in range(6, run.epochs + 1):
         replayed = run.trainer(epoch)
         replayed.advance(run.epochs - epoch)
-        assert replayed.parameters == run.parameters() or epoch == 5  # the edit came after 5
-    with pytest.raises(DynascopeError, match="at least 5, where this branch of run"):
-        run.trainer(4)
+        assert replayed.parameters == run.parameters()
+        assert replayed.run.id == run.id
+    with pytest.raises(DynascopeError, match="at least 6, where this branch of run"):
+        run.trainer(5)  # the last edit came in the middle of the sixth epoch
 
 
 def test_branches_have_ids_of_their_own() -> None:

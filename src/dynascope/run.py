@@ -124,12 +124,15 @@ class Run:
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
+        from dynascope.tape import steps_per_epoch
         from dynascope.trainer import Trainer
 
         epoch, origin = self._checked(epoch), self.origin
-        if origin and origin.kind == "branch" and origin.epoch and epoch < origin.epoch:
-            what = f"at least {origin.epoch}, where this branch of run {origin.parent} begins"
-            raise expected("epoch", what, epoch, "what came before is that run's to go on with")
+        if origin and origin.kind == "branch" and origin.step is not None:
+            first = -(-origin.step // steps_per_epoch(self.config))  # the first end of an epoch
+            if epoch < first:
+                what = f"at least {first}, where this branch of run {origin.parent} begins"
+                raise expected("epoch", what, epoch, "what came before is that run's to go on with")
         return Trainer.at(self, epoch)
 
     def continued(self, epochs: int) -> "Run":
