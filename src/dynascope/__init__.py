@@ -7,6 +7,8 @@
 (6,)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from dynascope._kernel import PARAMETER_NAMES as PARAMETER_NAMES
 from dynascope.config import Config as Config
 from dynascope.config import ModelConfig as ModelConfig
@@ -18,7 +20,6 @@ from dynascope.data import dataset as dataset
 from dynascope.engine import Interrupted as Interrupted
 from dynascope.engine import train as train
 from dynascope.errors import DynascopeError as DynascopeError
-from dynascope.folder import load as load
 from dynascope.model import Activations as Activations
 from dynascope.model import forward as forward
 from dynascope.model import initial_parameters as initial_parameters
@@ -29,4 +30,34 @@ from dynascope.run import Run as Run
 from dynascope.run import Runs as Runs
 from dynascope.trainer import Trainer as Trainer
 
+if TYPE_CHECKING:
+    from dynascope.store import DamageWarning as DamageWarning
+    from dynascope.store import load as load
+    from dynascope.store import merge as merge
+    from dynascope.store.query import query as query
+    from dynascope.sweeps import sweep as sweep
+
 __version__ = "0.1.0"
+
+_LATER = {
+    "DamageWarning": "dynascope.store",
+    "load": "dynascope.store",
+    "merge": "dynascope.store",
+    "query": "dynascope.store",
+    "sweep": "dynascope.sweeps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names whose modules import Arrow: whoever only trains does not wait for it."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

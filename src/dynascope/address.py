@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from dynascope.errors import DynascopeError, expected
-from dynascope.folder import load
 from dynascope.run import Run, Runs
+from dynascope.store.stored import load
 
 _FORM = re.compile(r"(?P<folder>[^#].*?)(#(?P<which>[^#@/]*))?(@(?P<epoch>[^#@/]*))?", re.DOTALL)
 _SEED = re.compile(r"seed=([0-9]{1,16})", re.ASCII)

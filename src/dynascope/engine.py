@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,6 +48,33 @@ class Status:
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
+    @property
+    def share(self) -> float:
+        """How much of the work is done, from 0 to 1."""
+        return self.finished_epochs / max(self.epochs, 1)
+
+    def advance(self, index: int, epochs: int) -> None:
+        """Job `index` is so many epochs further."""
+        self.finished_epochs += epochs
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to be trained."""
+
+    config: Config
+    seed: int
+    data: Data | None = None
+    start: Parameters | None = None
+    origin: Origin | None = None
+
+
+def train_job(job: Job) -> Run:
+    """Train one run, here and now."""
+    trainer = Trainer(job.config, job.seed, data=job.data, start=job.start, origin=job.origin)
+    trainer.advance(job.config.training.epochs)
+    return trainer.run
+
 
 def train(
     config: Config | None = None,
@@ -75,36 +102,42 @@ def train(
     config = check_config(config)
     config = check_data(data).fit(config) if data is not None else config
     wanted = _seeds(seeds)
-    threads = _threads(threads, len(wanted))
+    threads = count_threads(threads, len(wanted))
     starts = _starts(start, wanted)
     check_memory(config, len(wanted), threads)
+    jobs = [
+        Job(config, seed, data, *(begin or (None, None)))
+        for seed, begin in zip(wanted, starts, strict=True)
+    ]
     status = Status(len(wanted), len(wanted) * config.training.epochs)
-    job = _Job(config, wanted, data, starts, status)
+    results: list[Run | None] = [None] * len(jobs)
+
+    def finished() -> Runs:
+        return Runs(run for run in results if run is not None)
+
     report = progress if callable(progress) else _bar() if progress else None
-    job.work(threads, report)
-    return job.finished()
+    try:
+        Crew(jobs, results.__setitem__, status).work(threads, report)
+    except KeyboardInterrupt:
+        raise Interrupted(finished()) from None
+    except BaseException as error:
+        vars(error)["runs"] = finished()
+        raise
+    return finished()
 
 
-class _Job:
-    """One call of `train`: threads take the next seed until none is left."""
+class Crew:
+    """Threads that take the next job until none is left.
+
+    `done` is called with a job's index and its run, in the thread that trained it. Jobs are asked
+    for one by one, when a thread is free for them.
+    """
 
     def __init__(
-        self,
-        config: Config,
-        seeds: list[int],
-        data: Data | None,
-        starts: list[tuple[Parameters, Origin | None] | None],
-        status: Status,
+        self, jobs: Sequence[Job], done: Callable[[int, Run], None], status: Status
     ) -> None:
-        self.config, self.seeds, self.data, self.starts, self.status = (
-            config,
-            seeds,
-            data,
-            starts,
-            status,
-        )
-        self.results: list[Run | None] = [None] * len(seeds)
-        self._next = iter(range(len(seeds)))
+        self.jobs, self.done, self.status = jobs, done, status
+        self._next = iter(range(len(jobs)))
         self._lock = threading.Lock()
         self._stop, self._done = threading.Event(), threading.Event()
         self._working = 0
@@ -132,15 +165,9 @@ class _Job:
                 self._done.wait()
         if report and hasattr(report, "close"):
             report.close()
-        if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(self.finished()) from None
         error = error or self._error
         if error is not None:
-            vars(error)["runs"] = self.finished()
             raise error
-
-    def finished(self) -> Runs:
-        return Runs(run for run in self.results if run is not None)
 
     def _worker(self) -> None:
         try:
@@ -149,7 +176,9 @@ class _Job:
                     index = next(self._next, None)
                 if index is None:
                     return
-                self.results[index] = self._one(index)
+                run = self._one(index)
+                if run is not None:
+                    self.done(index, run)
         except BaseException as error:  # given to the calling thread
             self._error = error
             self._stop.set()
@@ -160,25 +189,19 @@ class _Job:
                     self._done.set()
 
     def _one(self, index: int) -> Run | None:
-        start = self.starts[index]
-        trainer = Trainer(
-            self.config,
-            self.seeds[index],
-            data=self.data,
-            start=start[0] if start else None,
-            origin=start[1] if start else None,
-        )
-        left, slice_ = self.config.training.epochs, 1
+        job = self.jobs[index]
+        trainer = Trainer(job.config, job.seed, data=job.data, start=job.start, origin=job.origin)
+        left, slice_ = job.config.training.epochs, 1
         while left > 0:
             if self._stop.is_set():
                 return None
             began = time.perf_counter()
             # A run that diverged is not trained further, only filled up to its planned length.
             done = min(slice_, left) if trainer.diverged is None else left
-            trainer.advance(self.config.training.epochs - trainer.epoch if done == left else done)
+            trainer.advance(job.config.training.epochs - trainer.epoch if done == left else done)
             left -= done
             with self._lock:
-                self.status.finished_epochs += done
+                self.status.advance(index, done)
             took = time.perf_counter() - began
             slice_ = max(1, min(4 * slice_, int(done * _SLICE / max(took, 1e-9))))
         with self._lock:
@@ -204,7 +227,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     return wanted
 
 
-def _threads(threads: int | None, runs: int) -> int:
+def count_threads(threads: int | None, runs: int) -> int:
     if threads is None:
         threads = (
             len(os.sched_getaffinity(0))

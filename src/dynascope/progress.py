@@ -24,7 +24,7 @@ class Bar:
         self._off = False
 
     def __call__(self, status: "Status") -> None:
-        share = max(status.finished_epochs, 1) / max(status.epochs, 1)
+        share = max(status.share, 1 / max(status.epochs, 1))
         whole = status.seconds / share
         if self._shown is None:
             if self._off or status.seconds < _FIRST_LOOK or whole < _PATIENCE:

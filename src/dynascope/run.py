@@ -19,6 +19,9 @@ from dynascope.parameters import Parameters
 if TYPE_CHECKING:
     import os
 
+    import pandas
+    import pyarrow
+
     from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -32,9 +35,10 @@ LEARNING_ACCURACY = 0.6
 class Origin:
     """Where a run started, when that was not a fresh model of its own seed.
 
-    `kind`: "fine-tune" (given weights, fresh moments, epoch 0) or "branch" (weights changed in the
-    middle: moments and epochs go on). `parent` and `epoch` name the run it came from, where known;
-    `step` is the number of steps done by then; `start` is a hash of the given weights.
+    `kind`: "fine-tune" (given weights, fresh moments, epoch 0), "branch" (weights changed in the
+    middle: moments and epochs go on) or "import" (trained by other code). `parent` and `epoch` name
+    the run it came from, where known; `step` is the number of steps done by then; `start` is a hash
+    of the given weights.
     """
 
     kind: str
@@ -94,14 +98,7 @@ class Run:
     @cached_property
     def id(self) -> str:
         """A name that follows from what the run is: config (not recording), seed, origin, data."""
-        what = {
-            "config": json.loads(self.config.canonical_json()),
-            "seed": self.seed,
-            "origin": vars(self.origin) if self.origin else None,
-            "data": self.data.digest() if self.data else None,
-        }
-        text = json.dumps(what, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:20]
+        return run_id(self.config, self.seed, self.origin, self.data)
 
     @cached_property
     def curves(self) -> Mapping[str, Array]:
@@ -208,29 +205,56 @@ class Runs(Sequence[Run]):
 
     def by_seed(self, seed: int) -> Run:
         """The run with this seed."""
-        for run in self._runs:
+        for run in self:
             if run.seed == seed:
                 return run
-        seeds = ", ".join(str(run.seed) for run in self._runs[:20])
+        seeds = ", ".join(str(run.seed) for run in self[:20])
         raise expected("seed", f"one of {seeds}{' ...' if len(self) > 20 else ''}", seed)
 
     def curve(self, name: str) -> Array:
         """One curve of all runs: [runs, epochs + 1]."""
-        return np.stack([run.curves[name] for run in self._runs])
+        return np.stack([run.curves[name] for run in self])
 
     def solved(self, accuracy: float = SOLVED_ACCURACY) -> int:
         """How many runs end above this test accuracy."""
-        return sum(float(run.summary()["accuracy"] or 0) > accuracy for run in self._runs)
+        return sum(float(run.summary()["accuracy"] or 0) > accuracy for run in self)
 
-    def table(self) -> list[dict[str, float | int | str | None]]:
-        """The runs' summaries; `pandas.DataFrame(runs.table())` makes a data frame of them."""
-        return [run.summary() for run in self._runs]
+    def table(self, columns: Sequence[str] | None = None, curves: bool = False) -> "pyarrow.Table":
+        """A row per run: options, seed, summary; with `curves`, these too, as lists.
 
-    def save(self, folder: "str | os.PathLike[str]") -> None:
-        """Write the runs to a new folder; `ds.load` reads it."""
-        from dynascope.folder import save
+        `columns` names the ones that are wanted instead. `.to_pandas()` makes a data frame of it.
+        """
+        from dynascope.store.tables import table_of
 
-        save(self, folder)
+        return table_of(self, columns, curves)
+
+    def frame(
+        self, columns: Sequence[str] | None = None, curves: bool = False
+    ) -> "pandas.DataFrame":
+        """`table`, as a pandas data frame."""
+        return self.table(columns, curves).to_pandas()
+
+    def save(self, folder: "str | os.PathLike[str]", append: bool = False) -> None:
+        """Write the runs to a new folder; `ds.load` reads it.
+
+        With `append`, the folder may hold runs already; those of these that it has stay as they
+        are.
+        """
+        from dynascope.store.save import save
+
+        save(self, folder, append)
+
+
+def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:
+    """The id of a run, known before it is trained."""
+    what = {
+        "config": json.loads(config.canonical_json()),
+        "seed": seed,
+        "origin": vars(origin) if origin else None,
+        "data": data.digest() if data else None,
+    }
+    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:

@@ -63,6 +63,11 @@ class Trainer:
     @classmethod
     def at(cls, run: Run, epoch: int) -> "Trainer":
         """A trainer with the history of `run` up to `epoch`, in exactly that state."""
+        if run.origin and run.origin.kind == "import":
+            raise DynascopeError(
+                f"run {run.id}: expected one that can be replayed, but it is imported: its data "
+                "and moments were not kept; look at a kept epoch, or fine-tune from it."
+            )
         made = cls.__new__(cls)
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
         start = Parameters.from_flat(run.weights[0], run.config.shapes)

@@ -12,8 +12,8 @@ from dynascope.cli.seeds import parse_seeds
 from dynascope.config import Config
 from dynascope.engine import Interrupted, Status, check_memory, train
 from dynascope.errors import DynascopeError, expected
-from dynascope.folder import check_new
 from dynascope.run import Run, Runs
+from dynascope.store.files import check_new
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
 Work = Callable[[Watch], Runs]

@@ -1,0 +1,187 @@
+"""Files that are there whole or not at all, a folder's lock, and the one check of where to write.
+
+A file is written under a temporary name in the same file system, synced, then renamed: a crash at
+any moment leaves the old state or the new one. Every function that writes into a store comes here.
+"""
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from dynascope.errors import DynascopeError, shown
+
+PathLike = str | os.PathLike[str]
+
+TEMPORARY = ".partial"  # folder of a store for files in the making
+OWN_TEMPORARY = f"{TEMPORARY}/sweep"  # of the one process that holds the lock
+LOCK = ".lock"
+_OLD = 600.0  # seconds after which a file in the making has no maker any more
+
+
+def path_of(folder: PathLike) -> Path:
+    """The path that a caller named; anything that cannot be one is a sentence."""
+    try:
+        name = os.fspath(folder)
+    except TypeError:
+        raise DynascopeError(f"folder: expected a path, but got {shown(folder)}.") from None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise DynascopeError(f"folder: expected a path, but got {shown(name)}.")
+    return Path(name)
+
+
+def check_new(folder: PathLike) -> Path:
+    """The path of a folder that can be made: a new name, or an empty one, in a place to write."""
+    path = Path(os.path.abspath(path_of(folder)))
+    try:
+        if path == Path.cwd() or (path.is_symlink() and not path.exists()):
+            raise DynascopeError(f"{folder}: expected a folder of a new name.")
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise DynascopeError(
+                f"{folder}: expected a new or empty folder, but it exists; choose another name."
+            )
+        nearest = next(parent for parent in path.parents if os.path.lexists(parent))
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+            raise DynascopeError(f"{folder}: expected a place to write, but got {nearest}.")
+    except OSError as error:
+        raise DynascopeError(f"{folder}: cannot be made ({error.strerror}).") from None
+    return path
+
+
+class WriteError(DynascopeError):
+    """The system would not take a file; what was there before is there still."""
+
+
+def write(target: Path, contents: bytes | memoryview, temporary: Path) -> None:
+    """Make `target` with these contents, whole or not at all."""
+    with writing(target):
+        temporary.mkdir(parents=True, exist_ok=True)
+        partial = temporary / f"{target.name}.{secrets.token_hex(6)}"
+        try:
+            with open(partial, "xb") as handle:
+                handle.write(contents)
+                handle.flush()
+                os.fsync(handle.fileno())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(partial, target)
+            sync_folder(target.parent)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Within its block a refusal of the system is one sentence about `target`."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else error.strerror or str(error)
+        hint = "free some space" if full else "see to that"
+        raise WriteError(
+            f"{target}: cannot be written ({reason}); what was there is still there; {hint}, then "
+            "run the same again."
+        ) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """A rename is safe from a power cut only when its folder is synced as well."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill under a temporary name, which becomes `path` when the block ends well."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield temporary
+        with writing(path):
+            shutil.rmtree(temporary / TEMPORARY, ignore_errors=True)
+            temporary.chmod(0o755)
+            temporary.replace(path)
+            sync_folder(path.parent)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+@contextlib.contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Within its block nobody else writes a sweep into `folder`.
+
+    The lock is the operating system's (flock): it goes when the process does, however it ends. The
+    file says who holds it, for people.
+    """
+    with writing(folder / LOCK):
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise DynascopeError(
+                f"{folder}: expected no other sweep at work there, but {holder(folder)} is; wait "
+                "until it ends, or add --wait."
+            ) from None
+        with writing(folder / LOCK):
+            os.ftruncate(handle, 0)
+            mine = {"process": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
+            os.pwrite(handle, json.dumps(mine).encode(), 0)
+        yield
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def holder(folder: Path) -> str | None:
+    """Who sweeps into the folder at this moment, in words; None if nobody does."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return None
+    except BlockingIOError:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            who = json.loads(os.pread(handle, 1000, 0))
+            return f"process {who['process']} on {who['host']}"
+        return "another process"
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def clear_partial(folder: Path, keep: set[str]) -> None:
+    """Remove what killed writers left behind: files in the making, trajectories without runs.
+
+    Only for the holder of the lock. What sweeps of this kind were making is dead for sure; anything
+    else only after ten minutes: a worker of a cluster may be about to finish a shard.
+    `keep`: names of the trajectory files that belong to runs.
+    """
+    shutil.rmtree(folder / OWN_TEMPORARY, ignore_errors=True)
+    now = time.time()
+    for place in (TEMPORARY, "trajectories"):
+        with contextlib.suppress(OSError):
+            for file in (folder / place).iterdir():
+                if file.name in keep or now - file.stat().st_mtime < _OLD:
+                    continue
+                if file.is_dir():
+                    shutil.rmtree(file, ignore_errors=True)
+                else:
+                    file.unlink()

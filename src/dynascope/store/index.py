@@ -1,0 +1,145 @@
+"""Which runs a store holds and where: all that opening it reads.
+
+Opening reads footers and two columns, never a curve or a trajectory. What is damaged is named and
+left out.
+"""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dynascope.errors import DynascopeError
+from dynascope.store.files import PathLike, path_of
+from dynascope.store.marks import Marks, read_marks
+from dynascope.store.shard_read import Shard
+from dynascope.store.shard_write import RUNS
+from dynascope.store.tensors import DamagedError
+
+SWEEP = "sweep.json"
+_NAMED = 20  # damaged files that are named one by one
+
+
+class DamageWarning(UserWarning):
+    """A file of a store is not as it was written; it was left out."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damaged file, and how that shows."""
+
+    path: Path
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: skipped as damaged: {self.why}."
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The runs of a store in their order: run i is row `row[i]` of `shards[shard[i]]`."""
+
+    folder: Path
+    shards: list[Shard]
+    shard: npt.NDArray[np.int32]
+    row: npt.NDArray[np.int32]
+    ids: npt.NDArray[np.bytes_]
+    marks: Marks
+    damage: list[Damage]
+
+    @property
+    def hidden(self) -> npt.NDArray[np.bool_]:
+        """Runs that were deleted."""
+        gone = np.array(sorted(self.marks.deleted), dtype="S")
+        return np.isin(self.ids, gone) if len(gone) else np.zeros(len(self.ids), bool)
+
+
+def open_index(folder: PathLike, strict: bool = False) -> Index:
+    """Read footers, ids and marks; with `strict`, damage is an error instead of a warning."""
+    path = path_of(folder)
+    _check_store(path)
+    shards, damage = _shards(path)
+    found = []
+    for shard in sorted(shards, key=lambda shard: (shard.about["batch"], shard.path.name)):
+        try:
+            found.append((shard, shard.table(["id", "position"])))
+            shard.tensors.check()
+        except DamagedError as error:
+            ours = found and found[-1][0] is shard  # then only its trajectories are lost
+            damage.append(Damage(shard.tensors.path if ours else shard.path, str(error)))
+    marks, lost = read_marks(path)
+    damage += [Damage(file, why) for file, why in lost]
+    report(damage, strict)
+    return _ordered(path, found, marks, damage)
+
+
+def report(damage: list[Damage], strict: bool) -> None:
+    """Say what is damaged: as warnings, or as an error."""
+    if strict and damage:
+        more = f" ({len(damage) - 1} more files are damaged.)" if len(damage) > 1 else ""
+        text = str(damage[0]).replace(": skipped as damaged:", ": expected as written, but")
+        raise DynascopeError(text + more)
+    for each in damage[:_NAMED]:
+        warnings.warn(DamageWarning(str(each)), stacklevel=4)
+    if len(damage) > _NAMED:
+        more = f"{len(damage) - _NAMED} more files were skipped as damaged."
+        warnings.warn(DamageWarning(more), stacklevel=4)
+
+
+def _check_store(path: Path) -> None:
+    try:
+        if (path / RUNS).is_dir() or (path / SWEEP).is_file():
+            return
+        what = "no folder" if not path.exists() else "another folder" if path.is_dir() else "a file"
+        imported = (path / "weights.pkl").exists() or any(path.glob("*/weights.pkl"))
+    except OSError as error:
+        raise DynascopeError(f"{path}: cannot be read ({error.strerror}).") from None
+    hint = "; `dynascope import` reads what the paper's code saved" if imported else ""
+    raise DynascopeError(f"{path}: expected a folder of runs, but it is {what}{hint}.")
+
+
+def _shards(path: Path) -> tuple[list[Shard], list[Damage]]:
+    shards, damage = [], []
+    try:
+        files = sorted(file for file in (path / RUNS).iterdir() if file.name[0] != ".")
+    except FileNotFoundError:  # a sweep that has just begun
+        files = []
+    except OSError as error:
+        raise DynascopeError(f"{path / RUNS}: cannot be read ({error.strerror}).") from None
+    for file in files:
+        try:
+            shards.append(Shard.open(file))
+        except DamagedError as error:
+            damage.append(Damage(file, str(error)))
+    return shards, damage
+
+
+def _ordered(
+    path: Path, found: list[tuple[Shard, pa.Table]], marks: Marks, damage: list[Damage]
+) -> Index:
+    """Runs by batch, then position; one that is there twice counts once, where its bytes are."""
+    lost = {each.path for each in damage}
+    counts = [len(table) for _, table in found]
+    shard = np.repeat(np.arange(len(found), dtype=np.int32), counts)
+    row = _joined([np.arange(count, dtype=np.int32) for count in counts], np.int32)
+    ids = _joined([_ids(table) for _, table in found], "S20")
+    position = _joined([table["position"].to_numpy() for _, table in found], np.int64)
+    batch = np.repeat([each.about["batch"] for each, _ in found], counts)
+    whole = np.repeat([each.tensors.path in lost for each, _ in found], counts)
+    order = np.lexsort((position, batch, whole))
+    _, first = np.unique(ids[order], return_index=True)
+    kept = order[first]
+    kept = kept[np.lexsort((position[kept], batch[kept]))]
+    return Index(path, [s for s, _ in found], shard[kept], row[kept], ids[kept], marks, damage)
+
+
+def _ids(table: pa.Table) -> npt.NDArray[np.bytes_]:
+    return np.array(table["id"].to_pylist(), dtype="S20")
+
+
+def _joined(arrays: list[Any], dtype: Any) -> Any:
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype)

@@ -1,0 +1,343 @@
+"""Runs of a store: they look like any other `Run` and `Runs`, and read what they are asked for."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dynascope.config import Config
+from dynascope.data import Data
+from dynascope.errors import DynascopeError
+from dynascope.parameters import Parameters
+from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
+from dynascope.store.index import Damage, DamageWarning, Index, open_index
+from dynascope.store.marks import mark
+from dynascope.store.schema import CURVES, SCALARS, SPANS, config_of, origin_of
+from dynascope.store.shard_read import Shard
+from dynascope.store.tables import MARKS, check_columns, marked, schema_of
+from dynascope.store.tensors import DamagedError
+
+Array = npt.NDArray[Any]
+Value = TypeVar("Value")
+
+
+def load(folder: "str | os.PathLike[str]", strict: bool = False) -> "StoredRuns":
+    """Open the runs of a folder; nothing but their ids is read until it is asked for.
+
+    Damaged files are named in a warning and left out; with `strict` they are an error.
+    """
+    index = open_index(folder, strict)
+    return StoredRuns(index, np.flatnonzero(~index.hidden), strict)
+
+
+class StoredRun(Run):
+    """A run on disk. Curves are read when looked at, weights and states mapped into memory."""
+
+    def __init__(self, shard: Shard, row: int, index: Index) -> None:
+        vars(self).update(_shard=shard, _row=row, _index=index)
+
+    _shard: Shard
+    _row: int
+    _index: Index
+
+    @cached_property
+    def _scalars(self) -> dict[str, Any]:
+        table = _whole(self._shard.path, lambda: self._shard.table(SCALARS.names, keep=True))
+        row: dict[str, Any] = table.slice(self._row, 1).to_pylist()[0]
+        return row
+
+    @cached_property
+    def _tensors(self) -> dict[str, Array]:
+        """This run's rows of every tensor, in the file's own memory map; checked once."""
+        row = self._scalars
+        spans = {what: (row[f"{what}_begin"], row[f"{what}_end"]) for what in SPANS}
+        file = self._shard.tensors
+        return _whole(file.path, lambda: file.run(spans, row["data"], row["checksum"]))
+
+    @cached_property
+    def id(self) -> str:
+        return str(self._scalars["id"])
+
+    @cached_property
+    def config(self) -> Config:
+        return config_of(self._scalars)
+
+    @cached_property
+    def seed(self) -> int:
+        return int(self._scalars["seed"])
+
+    @cached_property
+    def diverged(self) -> int | None:
+        return self._scalars["diverged"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def origin(self) -> Origin | None:
+        return origin_of(self._scalars)
+
+    @cached_property
+    def seconds(self) -> float:
+        return float(self._scalars["seconds"])
+
+    @property
+    def epochs(self) -> int:
+        return int(self._scalars["last_epoch"])
+
+    @property
+    def tags(self) -> list[str]:
+        """What people call the run; see `Runs.tag`."""
+        return list(self._index.marks.tags.get(self.id, []))
+
+    @property
+    def note(self) -> str | None:
+        """What somebody wrote about the run."""
+        return self._index.marks.notes.get(self.id)
+
+    def summary(self) -> dict[str, float | int | str | None]:
+        names = ("accuracy", "learning_epoch", "lowest_loss", "diverged", "seconds")
+        return {name: self._scalars[name] for name in ("id", "seed", *names)}
+
+    @cached_property
+    def curves(self) -> Mapping[str, Array]:
+        return _Curves(self._shard, self._row, self.config, self.data)
+
+    @cached_property
+    def table(self) -> Array:
+        table = np.full((self.epochs + 1, len(CURVES)), np.nan, self.config.precision)
+        for name, curve in self.curves.items():
+            table[:, CURVES.index(name)] = curve
+        table.flags.writeable = False
+        return table
+
+    @cached_property
+    def weights(self) -> Array:
+        return self._packed("weights")
+
+    @cached_property
+    def weight_epochs(self) -> npt.NDArray[np.int64]:
+        return self._tensors["weights/epoch"]
+
+    @cached_property
+    def states(self) -> Array:
+        return self._packed("states")
+
+    @cached_property
+    def state_epochs(self) -> npt.NDArray[np.int64]:
+        return self._tensors["states/epoch"]
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        span, names = self.config.record.steps, self._shard.about["steps"]
+        if span is None or names is None:
+            return None
+        table = self._tensors["steps/curves"]
+        curves = {name: table[:, column] for column, name in enumerate(names)}
+        return Steps(span[0], span[1], curves, self._tensors["steps/weights"])
+
+    @cached_property
+    def data(self) -> Data | None:
+        digest = self._scalars["data"]
+        if digest is None:
+            return None
+        of = {
+            name: tuple(self._tensors[f"data/{digest}/{name}_{part}"] for part in _PARTS)
+            for name in ("train", "test")
+        }
+        return Data(train=of["train"], test=of["test"])  # type: ignore[arg-type]
+
+    def parameters(self, epoch: int = -1) -> Parameters:
+        at = self._checked(epoch)
+        kept = np.flatnonzero(self.weight_epochs == at)
+        if not len(kept):
+            return super().parameters(epoch)
+        rows = [self._tensors[f"weights/{name}"][kept[-1]] for name in self.config.shapes]
+        flat = np.concatenate([row.ravel() for row in rows])
+        return Parameters.from_flat(flat, self.config.shapes)
+
+    def _packed(self, what: str) -> Array:
+        parts = [self._tensors[f"{what}/{name}"] for name in self.config.shapes]
+        lead = 1 if what == "weights" else 2
+        packed = np.concatenate([part.reshape(*part.shape[:lead], -1) for part in parts], axis=-1)
+        packed.flags.writeable = False
+        return packed
+
+
+_PARTS = ("tokens", "targets")
+
+
+class _Curves(Mapping[str, Array]):
+    """The curves of a run; each is read when it is asked for."""
+
+    def __init__(self, shard: Shard, row: int, config: Config, data: Data | None) -> None:
+        self._shard, self._row, self._type = shard, row, np.dtype(config.precision)
+        has = recorded_curves(config, data)
+        self._names = tuple(name for name in CURVES if name in has)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._names:
+            raise KeyError(name)
+        values = _curve(self._shard, name)[self._row].values.to_numpy(zero_copy_only=False)
+        curve: Array = values.astype(self._type)
+        curve.flags.writeable = False
+        return curve
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+@lru_cache(maxsize=64)
+def _curve(shard: Shard, name: str) -> pa.Array:
+    """One curve of a whole shard: the next run that is asked for is likely its neighbour."""
+    return _whole(shard.path, lambda: shard.table([name])).column(0).combine_chunks()
+
+
+def _whole(path: object, read: Callable[[], Value]) -> Value:
+    try:
+        return read()
+    except DamagedError as error:
+        raise DynascopeError(f"{path}: expected as written, but {error}.") from None
+
+
+class StoredRuns(Runs):
+    """The runs of a store, or some of them; a `Runs` that reads as little as it can."""
+
+    def __init__(self, index: Index, chosen: npt.NDArray[np.intp], strict: bool = False) -> None:
+        self._index, self._chosen, self._strict = index, chosen, strict
+
+    @property
+    def folder(self) -> "os.PathLike[str]":
+        """Where the runs are."""
+        return self._index.folder
+
+    @property
+    def damage(self) -> list[Damage]:
+        """The files that were left out, and why."""
+        return list(self._index.damage)
+
+    @property
+    def ids(self) -> list[str]:
+        """The runs' ids, in order."""
+        return [bytes(each).decode() for each in self._index.ids[self._chosen]]
+
+    @overload
+    def __getitem__(self, index: int) -> StoredRun: ...
+    @overload
+    def __getitem__(self, index: slice) -> "StoredRuns": ...
+    def __getitem__(self, index: int | slice) -> "StoredRun | StoredRuns":
+        if isinstance(index, slice):
+            return self._some(self._chosen[index])
+        at = self._chosen[index]
+        return self._index_run(int(at))
+
+    def _index_run(self, at: int) -> StoredRun:
+        index = self._index
+        return StoredRun(index.shards[index.shard[at]], int(index.row[at]), index)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __iter__(self) -> Iterator[StoredRun]:
+        return (self[i] for i in range(len(self)))
+
+    def by_seed(self, seed: int) -> Run:
+        seeds = self.table(["seed"])["seed"].to_numpy()
+        if len(seeds) == len(self) and seed in seeds:
+            return self[int(np.flatnonzero(seeds == seed)[0])]
+        return super().by_seed(seed)
+
+    def solved(self, accuracy: float = SOLVED_ACCURACY) -> int:
+        found = self.table(["accuracy"])["accuracy"].to_numpy()
+        return int((found > accuracy).sum())
+
+    def curve(self, name: str) -> Array:
+        if not len(self):
+            return super().curve(name)
+        lists = self.table([name])[name].combine_chunks()
+        lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
+        if lists.null_count or len(lengths) != 1:
+            return super().curve(name)  # says what is missing, or that lengths differ
+        flat = lists.flatten().to_numpy(zero_copy_only=False)
+        return flat.astype(self[0].config.precision).reshape(len(lists), -1)  # type: ignore[no-any-return]
+
+    def table(self, columns: Sequence[str] | None = None, curves: bool = False) -> pa.Table:
+        names = check_columns(columns, curves)
+        stored = [name for name in names if name not in MARKS] or ["id"]
+        stored = stored if "id" in stored else [*stored, "id"]
+        table = self._read(stored)
+        return marked(table, self._index.marks).select(names)
+
+    def _read(self, names: Sequence[str]) -> pa.Table:
+        """Columns of the chosen runs, in order; without those of shards that prove damaged."""
+        shard, row = self._index.shard[self._chosen], self._index.row[self._chosen]
+        tables, starts, at = [], {}, 0
+        for number in np.unique(shard):
+            each = self._index.shards[number]
+            try:
+                table = each.table(names)
+            except DamagedError as error:
+                self._left_out(Damage(each.path, str(error)))
+                continue
+            tables.append(table)
+            starts[number] = at
+            at += len(table)
+        if not tables:
+            return schema_of(names).empty_table()
+        whole = np.isin(shard, list(starts))
+        begin = np.zeros(len(self._index.shards), np.int64)
+        begin[list(starts)] = list(starts.values())
+        order = begin[shard[whole]] + row[whole]
+        table = pa.concat_tables(tables)
+        if len(order) == len(table) and (order == np.arange(len(order))).all():
+            return table  # the usual case, and curves need not be copied
+        return table.take(pa.array(order))
+
+    def _left_out(self, damage: Damage) -> None:
+        if self._strict:
+            raise DynascopeError(f"{damage.path}: expected as written, but {damage.why}.")
+        if damage not in self._index.damage:
+            self._index.damage.append(damage)
+        warnings.warn(DamageWarning(str(damage)), stacklevel=4)
+
+    def where(self, condition: str) -> "StoredRuns":
+        """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
+        from dynascope.store.query import query
+
+        found = query(self, f"SELECT id FROM runs WHERE ({condition}\n)")["id"].to_pylist()
+        chosen = np.isin(self._index.ids[self._chosen], np.array(found, dtype="S20"))
+        return self._some(self._chosen[chosen])
+
+    def tag(self, name: str) -> None:
+        """Give these runs a tag; `where("list_contains(tags, 'name')")` finds them again."""
+        self._mark("tag", name)
+
+    def untag(self, name: str) -> None:
+        """Take a tag away again."""
+        self._mark("untag", name)
+
+    def note(self, text: str) -> None:
+        """Write something about these runs; it replaces what was written before."""
+        self._mark("note", text)
+
+    def delete(self) -> None:
+        """Hide these runs from every later `load`; `restore` brings them back."""
+        self._mark("delete")
+
+    def restore(self) -> None:
+        """Bring deleted runs back."""
+        self._mark("restore")
+
+    def _mark(self, action: str, value: str = "") -> None:
+        if len(self):
+            mark(self._index.folder, action, self.ids, value)
+            for run in self.ids:
+                self._index.marks.apply(action, run, value)
+
+    def _some(self, chosen: npt.NDArray[np.intp]) -> "StoredRuns":
+        return StoredRuns(self._index, chosen, self._strict)

@@ -1,0 +1,50 @@
+"""Runs as one Arrow table, for pandas and SQL: a row per run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from dynascope.errors import expected, unknown
+from dynascope.run import Run
+from dynascope.store.marks import Marks
+from dynascope.store.schema import CURVES, PLACES, SCALARS, SCHEMA, rows
+
+MARKS = {"tags": pa.list_(pa.string()), "note": pa.string()}
+# What a person wants to see; where the bytes lie is told only when it is asked for by name.
+COLUMNS = (*(name for name in SCALARS.names if name not in PLACES), *MARKS)
+
+
+def check_columns(columns: Sequence[str] | None, curves: bool = False) -> list[str]:
+    """The names of the columns that were asked for: all but the curves, or those given."""
+    if columns is None:
+        return [*COLUMNS, *(CURVES if curves else ())]
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise expected("columns", "a list of names", columns)
+    for name in columns:
+        if name not in SCHEMA.names and name not in MARKS:
+            raise unknown("", name, [*SCHEMA.names, *MARKS], kind="column")
+    return list(dict.fromkeys([*columns, *(CURVES if curves else ())]))
+
+
+def table_of(runs: Sequence[Run], columns: Sequence[str] | None, curves: bool) -> pa.Table:
+    """The table of runs in memory."""
+    names = check_columns(columns, curves)
+    nowhere: dict[str, Any] = {name: [None] * len(runs) for name in PLACES}
+    return marked(rows(runs, nowhere), Marks()).select(names)
+
+
+def marked(table: pa.Table, marks: Marks) -> pa.Table:
+    """The table with what people said of the runs."""
+    ids = table["id"].to_pylist() if marks.tags or marks.notes else [""] * len(table)
+    tags = [marks.tags.get(run, []) for run in ids]
+    notes = [marks.notes.get(run) for run in ids]
+    table = table.append_column("tags", pa.array(tags, MARKS["tags"]))
+    return table.append_column("note", pa.array(notes, MARKS["note"]))
+
+
+def schema_of(columns: Sequence[str]) -> pa.Schema:
+    """The types of such a table."""
+    return pa.schema(
+        [SCHEMA.field(n) if n in SCHEMA.names else pa.field(n, MARKS[n]) for n in columns]
+    )

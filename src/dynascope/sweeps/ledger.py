@@ -1,0 +1,82 @@
+"""`sweep.json`: what a folder's sweep is to contain, and the check of what is asked against it."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynascope.errors import DynascopeError
+from dynascope.store.files import OWN_TEMPORARY, write
+from dynascope.store.index import SWEEP
+from dynascope.store.tensors import digest
+from dynascope.sweeps.grid import Grid
+from dynascope.sweeps.plan import difference
+
+FORMAT = 1
+_SHOWN = 5  # differences that a sentence can name
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The grid of a folder, and when it was first asked for and extended (in nanoseconds)."""
+
+    grid: Grid
+    batches: tuple[int, ...]
+
+
+def read_ledger(folder: Path) -> Ledger | None:
+    """What the folder's sweep is; None where there is none."""
+    path = folder / SWEEP
+    try:
+        described = json.loads(path.read_bytes())
+        body = described["sweep"]
+        if described["sha256"] != _checksum(body):
+            raise ValueError("its contents are not those that were written")
+        if body["format"] != FORMAT:
+            raise ValueError(f"it has format {body['format']}, and this dynascope reads {FORMAT}")
+        return Ledger(Grid.from_dict(body["grid"]), tuple(body["batches"]))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise DynascopeError(f"{path}: cannot be read ({error.strerror}).") from None
+    except (ValueError, LookupError, TypeError) as error:
+        raise DynascopeError(
+            f"{path}: expected as written, but {error}; the runs are safe: move this file away, "
+            "and the same sweep command writes it anew."
+        ) from None
+
+
+def agree(folder: Path, grid: Grid) -> Ledger:
+    """The folder's ledger for this grid: a new one, the same, or extended; else refused."""
+    old = read_ledger(folder)
+    if old is not None:
+        lost = difference(old.grid, grid)
+        if lost:
+            more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+            raise DynascopeError(
+                f"{folder}: expected a grid that contains the one it was begun with, but "
+                f"{'; '.join(lost[:_SHOWN])}{more}; choose another folder for another sweep."
+            )
+        if not difference(grid, old.grid):
+            return old
+    ledger = Ledger(grid, (*(old.batches if old else ()), time.time_ns()))
+    _write(folder, ledger)
+    return ledger
+
+
+def _write(folder: Path, ledger: Ledger) -> None:
+    from dynascope import __version__
+
+    body = {
+        "format": FORMAT,
+        "dynascope": __version__,
+        "batches": list(ledger.batches),
+        "grid": ledger.grid.to_dict(),
+    }
+    text = json.dumps({"sha256": _checksum(body), "sweep": body}, indent=1)
+    write(folder / SWEEP, text.encode(), folder / OWN_TEMPORARY)
+
+
+def _checksum(body: Any) -> str:
+    return digest(json.dumps(body, sort_keys=True).encode())

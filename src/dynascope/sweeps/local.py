@@ -1,0 +1,28 @@
+"""Shards on this machine: threads take one run after another, across shards."""
+
+from collections.abc import Callable, Sequence
+
+from dynascope.engine import Crew, Report, count_threads
+from dynascope.store.shard_write import ShardFiles
+from dynascope.sweeps.work import Collector, Flat, Shard, SweepStatus
+
+
+def work_locally(
+    shards: Sequence[Shard],
+    keep: Callable[[ShardFiles], None],
+    status: SweepStatus,
+    threads: int | None,
+    report: Report | None,
+) -> None:
+    """Train every job and keep each shard as soon as its last run is there.
+
+    No thread waits for the end of a shard: it goes on with the next one's runs. When it ends early
+    the finished runs of unfinished shards are kept, too.
+    """
+    jobs = Flat(shards)
+    collector = Collector(shards, keep)
+    try:
+        Crew(jobs, collector.add, status).work(count_threads(threads, len(jobs)), report)
+    except (KeyboardInterrupt, MemoryError):
+        collector.flush()
+        raise

@@ -1,0 +1,110 @@
+"""A stage's missing runs as work: jobs in shards, a place in the order for each, and progress."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dynascope.engine import Job, Status
+from dynascope.run import Run
+from dynascope.store.shard_write import ShardFiles, make_shard
+from dynascope.sweeps.cost import expected_seconds
+from dynascope.sweeps.missing import Jobs, Standing
+
+
+@dataclass
+class SweepStatus(Status):
+    """Progress by expected cost: an epoch of a large model counts for more than one of a small."""
+
+    costs: Sequence[float] = ()  # of one epoch, by job
+    cost: float = 0.0  # of everything
+    finished_cost: float = 0.0
+
+    @property
+    def share(self) -> float:
+        return self.finished_cost / max(self.cost, 1e-12)
+
+    def advance(self, index: int, epochs: int) -> None:
+        self.finished_epochs += epochs
+        self.finished_cost += epochs * self.costs[index]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard to be made: a pure function of its jobs."""
+
+    jobs: Jobs
+    positions: tuple[int, ...]
+    batch: int
+
+    def files(self, runs: Sequence[Run]) -> ShardFiles:
+        return make_shard(runs, self.positions, self.batch)
+
+
+@dataclass
+class Collector:
+    """Runs come one by one, from several threads; whoever completes a shard makes its files."""
+
+    shards: Sequence[Shard]
+    keep: Callable[[ShardFiles], None]
+    _open: dict[int, dict[int, Run]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        sizes = [len(shard.jobs) for shard in self.shards]
+        self._places = [(k, j) for k, size in enumerate(sizes) for j in range(size)]
+
+    def add(self, index: int, run: Run) -> None:
+        k, j = self._places[index]
+        with self._lock:
+            runs = self._open.setdefault(k, {})
+            runs[j] = run
+            if len(runs) < len(self.shards[k].jobs):
+                return
+            del self._open[k]
+        self._finish(k, runs)
+
+    def flush(self) -> None:
+        """Keep the finished runs of unfinished shards, when no more will come."""
+        for k, runs in sorted(self._open.items()):
+            self._finish(k, runs)
+        self._open.clear()
+
+    def _finish(self, k: int, runs: dict[int, Run]) -> None:
+        shard, which = self.shards[k], sorted(runs)
+        part = Shard(shard.jobs, tuple(shard.positions[j] for j in which), shard.batch)
+        self.keep(part.files([runs[j] for j in which]))
+
+
+class Flat(Sequence[Job]):
+    """The jobs of all shards, one after another; made when asked for."""
+
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self._places = [(shard.jobs, j) for shard in shards for j in range(len(shard.jobs))]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: int) -> Job:  # type: ignore[override]
+        jobs, j = self._places[index]
+        return jobs[j]
+
+
+def status_of(found: Sequence[Standing]) -> SweepStatus:
+    """A progress report over everything that is missing, of all stages."""
+    status = SweepStatus(0, 0)
+    for standing in found:
+        for c, _ in (*standing.missing, *standing.waiting):
+            config = standing.stage.configs[c]
+            status.runs += 1
+            status.epochs += config.training.epochs
+            status.cost += expected_seconds(config)
+    return status
+
+
+def begin_stage(status: SweepStatus, shards: Sequence[Shard]) -> None:
+    """The report is about these shards' jobs from now on."""
+    status.costs = [
+        expected_seconds(config) / max(config.training.epochs, 1)
+        for shard in shards
+        for config in shard.jobs.configs()
+    ]
