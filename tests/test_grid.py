@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from dynascope.config import Config
 from dynascope.errors import DynascopeError
 from dynascope.model import initial_parameters
-from dynascope.sweeps.grid import Grid, linspace, logspace, parse_grid, read_grid
-from dynascope.sweeps.plan import check_fine_tuning, count_runs, difference, expand
+from dynascope.sweeps.compare import difference
+from dynascope.sweeps.grid import Grid, parse_grid, read_grid
+from dynascope.sweeps.plan import check_fine_tuning, count_runs, expand
+from dynascope.sweeps.values import linspace, logspace
 from dynascope.trainer import fitted_start
 
 LR, BATCH, EPS = "training.lr", "training.batch", "model.norm_eps"

@@ -6,10 +6,15 @@ one run needs neither. A folder whose name ends like an address is written with 
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dynascope.errors import DynascopeError, expected
-from dynascope.run import Run, Runs
+from dynascope.run import Run
 from dynascope.store.stored import load
+
+if TYPE_CHECKING:  # what reads a folder imports Arrow, which `dynascope --help` need not wait for
+    from dynascope.run import Run
+    from dynascope.store.stored import StoredRuns
 
 _FORM = re.compile(r"(?P<folder>[^#].*?)(#(?P<which>[^#@/]*))?(@(?P<epoch>[^#@/]*))?", re.DOTALL)
 _SEED = re.compile(r"seed=([0-9]{1,16})", re.ASCII)
@@ -45,10 +50,11 @@ def parse(text: str) -> Address:
     return Address(match["folder"], match["which"], None if epoch is None else int(epoch))
 
 
-def resolve(text: str) -> tuple[Run, int]:
+def resolve(text: str) -> "tuple[Run, int]":
     """The run that an address means, and its epoch (-1: the last)."""
+
     address = parse(text)
-    run = _chosen(address, load(address.folder))
+    run = _one(address, load(address.folder))
     last = run.epochs if run.diverged is None else run.diverged
     if address.epoch is None:
         return run, -1
@@ -58,30 +64,45 @@ def resolve(text: str) -> tuple[Run, int]:
     return run, address.epoch
 
 
-def _chosen(address: Address, runs: Runs) -> Run:
-    found = [run for run in runs if _matches(run, address.which)]
+def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
+    """All runs that an address means: FOLDER means every one; of the deleted ones if asked."""
+
+    address = parse(text)
+    if address.epoch is not None:
+        raise expected(f"run {text}", "runs as a whole", f"an epoch, @{address.epoch}")
+    return _matching(address, load(address.folder, deleted=deleted))
+
+
+def _one(address: Address, runs: "StoredRuns") -> "Run":
+    found = _matching(address, runs)
     if len(found) == 1:
         return found[0]
-    if not runs:
-        raise DynascopeError(f"{address.folder}: expected a run, but the folder holds none.")
-    if not found:
-        raise DynascopeError(
-            f"{address.folder}#{address.which}: expected a run of the folder, but there is none "
-            f"with this name; it holds {_listed(list(runs))}."
-        )
     name = address.folder if address.which is None else f"{address.folder}#{address.which}"
     raise DynascopeError(f"{name}: expected one run, but this names {_listed(found)}; add #ID.")
 
 
-def _matches(run: Run, which: str | None) -> bool:
+def _matching(address: Address, runs: "StoredRuns") -> "StoredRuns":
+    """The runs that the address names; there is at least one."""
+    if not len(runs):
+        raise DynascopeError(f"{address.folder}: expected a run, but the folder holds none.")
+    which = address.which
     if which is None:
-        return True
+        return runs
     if seed := _SEED.fullmatch(which):
-        return run.seed == int(seed[1])
-    return bool(_ID.fullmatch(which)) and run.id.startswith(which)
+        found = runs.where(f"seed = {int(seed[1])}")
+    elif _ID.fullmatch(which):
+        found = runs.where(f"starts_with(id, '{which}')")
+    else:
+        found = runs[:0]
+    if not len(found):
+        raise DynascopeError(
+            f"{address.folder}#{which}: expected a run of the folder, but there is none "
+            f"with this name; it holds {_listed(runs)}."
+        )
+    return found
 
 
-def _listed(runs: list[Run]) -> str:
+def _listed(runs: "StoredRuns") -> str:
     shown = ", ".join(f"#{run.id[:_SHORT]} (seed={run.seed})" for run in runs[:_SHOWN])
     rest = len(runs) - _SHOWN
     return f"{len(runs)} runs: {shown}" + (f" and {rest} more" if rest > 0 else "")

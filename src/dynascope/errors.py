@@ -15,6 +15,8 @@ _LONGEST_LIST = 20  # names of a list of choices
 class DynascopeError(ValueError):
     """Bad input; the text is one sentence for the person who gave it."""
 
+    code = 2  # the command's exit code
+
 
 def expected(field: str, what: str, got: object, hint: str = "") -> DynascopeError:
     """The error for a value that its field cannot take; `hint` says how to go on.

@@ -1,5 +1,6 @@
 """The progress bar of long jobs: how far, how fast, how long still."""
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,6 +60,24 @@ class Bar:
         )
         self._shown.add_task("", total=1.0, runs="", speed="", left="")
         self._shown.start()
+
+
+class Lines:
+    """A line on stderr now and then, for logs of long jobs where a bar cannot be drawn."""
+
+    def __init__(self, every: float = 60.0) -> None:
+        self._every, self._next = every, every
+
+    def __call__(self, status: "Status") -> None:
+        if status.seconds < self._next or not status.share:
+            return
+        self._next = status.seconds + self._every
+        left = clock(status.seconds / status.share - status.seconds)
+        runs = f"{status.finished_runs}/{status.runs} runs"
+        print(f"{status.share:.0%}  {runs}  {left} left", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing is left open."""
 
 
 def clock(seconds: float) -> str:

@@ -5,6 +5,7 @@ Whatever goes wrong is one line on stderr. A traceback means a bug of ours.
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 from dynascope.cli.arguments import parse
@@ -13,13 +14,14 @@ from dynascope.errors import DynascopeError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments (default: the process's own) ask for."""
+    warnings.showwarning = _warn
     try:
         code = _run(sys.argv[1:] if arguments is None else arguments)
         if sys.stdout:  # None where a shell closed it: dynascope demo >&-
             sys.stdout.flush()  # here, where a reader that has gone away can be dealt with
         return code
     except DynascopeError as error:
-        return _say(str(error), 2)
+        return _say(str(error), error.code)
     except MemoryError:
         return _say("out of memory; raise record.weights_every or train fewer runs at a time.", 1)
     except KeyboardInterrupt:
@@ -37,6 +39,11 @@ def _run(arguments: Sequence[str]) -> int:
         return command.run(command)  # type: ignore[no-any-return]
     except SystemExit as end:  # argparse's way out of --help
         return end.code if isinstance(end.code, int) else 0
+
+
+def _warn(message: Warning | str, *where: object, **how: object) -> None:
+    """A warning is a line like any other; where in the code it came from is no user's concern."""
+    _say(f"warning: {message}", 0)
 
 
 def _say(sentence: str, code: int) -> int:

@@ -6,10 +6,10 @@ Options hold text as it was typed. What it must look like is said once, where th
 
 import argparse
 import re
-from typing import NoReturn
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NoReturn
 
-from dynascope.cli.demo import run as run_demo
-from dynascope.cli.train import run as run_train
 from dynascope.errors import DynascopeError, shown, unknown
 
 _ABOUT = """\
@@ -20,104 +20,79 @@ _EXAMPLES = """\
 examples:
   dynascope demo
   dynascope train --seeds 100 --out runs/first
-  dynascope train --help
+  dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
+  dynascope sweep --example > grid.toml; dynascope sweep grid.toml --out runs/grid
+  dynascope COMMAND --help
 """
 
-_TRAIN = """\
-Train one run per seed. A seed gives the same weights on every machine and with
-any number of threads. Ctrl-C stops early and keeps the runs that are finished."""
 
-_TRAIN_EXAMPLES = """\
-A RUN is FOLDER#seed=3 or FOLDER#ID, where the beginning of an id is enough, or
-just FOLDER if that holds a single run; RUN@250 is what it was at epoch 250.
+@dataclass(frozen=True)
+class Command:
+    """What `dynascope NAME` is; its module says what it takes and does, once it is asked for."""
 
-examples:
-  dynascope train --seeds 100 --out runs/first
-  dynascope train --seeds 3,5,8 --set model.dim=3 --set training.lr=1e-2
-  dynascope train --options > my.toml; dynascope train --config my.toml
-  dynascope train --from runs/first#seed=3 --set task.vocab=3 --out runs/three
-  dynascope train --from runs/first#seed=3 --continue --epochs 2000 --out on
-"""
+    name: str
+    help: str
+    usage: str = "[option ...]"
+
+    @property
+    def module(self) -> str:
+        return f"dynascope.cli.{'importing' if self.name == 'import' else self.name}"
+
+
+COMMANDS = (
+    Command("demo", "train 20 seeds of the default and look at them", ""),
+    Command("train", "train runs and keep them"),
+    Command(
+        "sweep",
+        "train a grid of runs; resume it, extend it, spread it",
+        "GRID --out FOLDER [option ...]",
+    ),
+    Command("query", "ask SQL questions about runs", "FOLDER SQL [option ...]"),
+    Command("tag", "give runs a tag, or take it away", "RUNS NAME [option ...]"),
+    Command("note", "write something about runs", "RUNS TEXT [option ...]"),
+    Command("delete", "hide runs", "RUNS [option ...]"),
+    Command("restore", "bring deleted runs back", "RUNS [option ...]"),
+    Command("merge", "make one folder of several", "FOLDER ... --out FOLDER"),
+    Command("check", "look for damage in a folder of runs", "FOLDER [option ...]"),
+    Command("import", "read runs that the paper's own code saved", "FOLDER ... --out FOLDER"),
+)
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The options of the command that was asked for; `run` is the function that carries it out."""
+    """The options of the command that was asked for; `run` is the function that carries it out.
+
+    Only the module of that command is imported: `dynascope demo` does not wait for Arrow.
+    """
     top = _Parser(prog="dynascope", description=_ABOUT, epilog=_EXAMPLES)
     top.add_argument("--version", action="store_true", help="the version and instruction set")
     top.set_defaults(run=lambda options: _no_command(top, options))
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    parsers = {
-        "demo": commands.add_parser(
-            "demo",
-            help="train 20 seeds of the default and look at them",
-            description="Train 20 seeds of the default and print how each of them ended.",
-        ),
-        "train": commands.add_parser(
-            "train",
-            help="train runs and keep them",
-            description=_TRAIN,
-            epilog=_TRAIN_EXAMPLES,
-            usage="dynascope train [option ...]",
-        ),
-    }
-    parsers["demo"].set_defaults(run=run_demo)
-    parsers["train"].set_defaults(run=run_train)
-    _add_train_options(parsers["train"])
     name = arguments[0] if arguments else ""
-    if name and not name.startswith("-") and name not in parsers:
-        raise unknown("", name, parsers, kind="command")
+    names = [command.name for command in COMMANDS]
+    if name and not name.startswith("-") and name not in names:
+        raise unknown("", name, names, kind="command")
+    parsers = {command.name: _parser_of(command, commands, name) for command in COMMANDS}
     options, rest = top.parse_known_args(arguments)
     if rest:
         raise parsers.get(name, top).unexpected(rest[0])
     return options
 
 
-def _add_train_options(train: argparse.ArgumentParser) -> None:
-    what = train.add_argument_group("what to train")
-    what.add_argument(
-        "--seeds",
-        help="how many (20 means 0 to 19), or which: 3,5,8 or 10-19; for one alone, end with "
-        "a comma: 7, (default: 1, or with --from the seed of that run)",
+def _parser_of(command: Command, commands: Any, wanted: str) -> "_Parser":
+    if command.name != wanted:
+        parser: _Parser = commands.add_parser(command.name, help=command.help)
+        return parser
+    module = import_module(command.module)
+    parser = commands.add_parser(
+        command.name,
+        help=command.help,
+        description=module.ABOUT,
+        epilog=module.EXAMPLES,
+        usage=f"dynascope {command.name} {command.usage}".rstrip(),
     )
-    what.add_argument("--config", metavar="FILE", help="options from a TOML file")
-    what.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        dest="settings",
-        action="append",
-        default=[],
-        help="one option, such as model.dim=3; may be repeated",
-    )
-    what.add_argument(
-        "--epochs",
-        metavar="N",
-        dest="settings",
-        action="append",
-        type=lambda text: f"training.epochs={text}",  # so the last of --epochs and --set counts
-        help="short for --set training.epochs=N",
-    )
-    what.add_argument(
-        "--options",
-        action="store_true",
-        help="train nothing: print all options and their values, as a file for --config",
-    )
-    source = train.add_argument_group("starting from another run")
-    source.add_argument(
-        "--from",
-        metavar="RUN[@EPOCH]",
-        dest="source",
-        help="fine-tune from its weights, with its options where none are given",
-    )
-    source.add_argument(
-        "--continue",
-        dest="go_on",
-        action="store_true",
-        help="with --from: go on past its last epoch instead, up to --epochs in all",
-    )
-    how = train.add_argument_group("how")
-    how.add_argument("--threads", metavar="N", type=_number, help="(default: one for each core)")
-    how.add_argument("--out", metavar="FOLDER", help="keep the runs in a new folder")
-    how.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(run=module.run)
+    module.add_options(parser)
+    return parser
 
 
 class _Parser(argparse.ArgumentParser):
@@ -136,13 +111,13 @@ class _Parser(argparse.ArgumentParser):
     def unexpected(self, argument: str) -> DynascopeError:
         """The error for an argument that no option takes."""
         if not argument.startswith("-"):
-            what = "expected an option before it, such as --seeds"
+            what = "expected an option before it"
             return DynascopeError(f"{shown(argument)}: {what}; see {self.prog} --help.")
-        options = re.findall(r"^  (?:-h, )?(--[a-z]+)", self.format_help(), re.MULTILINE)
+        options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", self.format_help(), re.MULTILINE)
         return unknown("", argument.partition("=")[0], options)
 
 
-def _number(text: str) -> int | str:
+def number(text: str) -> int | str:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else text
 
 

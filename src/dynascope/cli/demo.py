@@ -1,6 +1,6 @@
 """`dynascope demo`: twenty seeds of the default, and what became of them."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.job import carry_out
 from dynascope.config import Config
@@ -8,12 +8,18 @@ from dynascope.engine import train
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.tape import weight_count
 
+ABOUT = "Train 20 seeds of the default and print how each of them ended."
+EXAMPLES = ""
 _SEEDS = 20
 _NEXT = """
 Next:
   dynascope train --seeds 100 --out runs/first    more of them, kept
   dynascope train --help                          other models, tasks, starts
   python -i -c "import dynascope as ds"           runs = ds.load("runs/first")"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """There are none."""
 
 
 def run(options: Namespace) -> int:

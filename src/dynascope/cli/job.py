@@ -8,7 +8,7 @@ from pathlib import Path
 from dynascope.cli.interrupt import CtrlC
 from dynascope.cli.out import save
 from dynascope.engine import Interrupted, Status
-from dynascope.progress import Bar
+from dynascope.progress import Bar, Lines
 from dynascope.run import Runs
 
 
@@ -25,7 +25,7 @@ class Outcome:
 class Watch:
     """The progress function of a job: moves the bar, and is where Ctrl-C takes effect."""
 
-    def __init__(self, ctrl_c: CtrlC, bar: Bar | None) -> None:
+    def __init__(self, ctrl_c: CtrlC, bar: Bar | Lines | None) -> None:
         self._ctrl_c, self._bar = ctrl_c, bar
 
     def __call__(self, status: Status) -> None:

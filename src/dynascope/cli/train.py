@@ -2,10 +2,12 @@
 
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 from dynascope.address import resolve
+from dynascope.cli.arguments import number
 from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.options import configured, listing
 from dynascope.cli.seeds import parse_seeds
@@ -13,10 +15,73 @@ from dynascope.config import Config
 from dynascope.engine import Interrupted, Status, check_memory, train
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Run, Runs
-from dynascope.store.files import check_new
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
 Work = Callable[[Watch], Runs]
+
+ABOUT = """\
+Train one run per seed. A seed gives the same weights on every machine and with
+any number of threads. Ctrl-C stops early and keeps the runs that are finished."""
+
+EXAMPLES = """\
+A RUN is FOLDER#seed=3 or FOLDER#ID, where the beginning of an id is enough, or
+just FOLDER if that holds a single run; RUN@250 is what it was at epoch 250.
+
+examples:
+  dynascope train --seeds 100 --out runs/first
+  dynascope train --seeds 3,5,8 --set model.dim=3 --set training.lr=1e-2
+  dynascope train --options > my.toml; dynascope train --config my.toml
+  dynascope train --from runs/first#seed=3 --set task.vocab=3 --out runs/three
+  dynascope train --from runs/first#seed=3 --continue --epochs 2000 --out on
+"""
+
+
+def add_options(train: ArgumentParser) -> None:
+    what = train.add_argument_group("what to train")
+    what.add_argument(
+        "--seeds",
+        help="how many (20 means 0 to 19), or which: 3,5,8 or 10-19; for one alone, end with "
+        "a comma: 7, (default: 1, or with --from the seed of that run)",
+    )
+    what.add_argument("--config", metavar="FILE", help="options from a TOML file")
+    what.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="settings",
+        action="append",
+        default=[],
+        help="one option, such as model.dim=3; may be repeated",
+    )
+    what.add_argument(
+        "--epochs",
+        metavar="N",
+        dest="settings",
+        action="append",
+        type=lambda text: f"training.epochs={text}",  # so the last of --epochs and --set counts
+        help="short for --set training.epochs=N",
+    )
+    what.add_argument(
+        "--options",
+        action="store_true",
+        help="train nothing: print all options and their values, as a file for --config",
+    )
+    source = train.add_argument_group("starting from another run")
+    source.add_argument(
+        "--from",
+        metavar="RUN[@EPOCH]",
+        dest="source",
+        help="fine-tune from its weights, with its options where none are given",
+    )
+    source.add_argument(
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="with --from: go on past its last epoch instead, up to --epochs in all",
+    )
+    how = train.add_argument_group("how")
+    how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
+    how.add_argument("--out", metavar="FOLDER", help="keep the runs in a new folder")
+    how.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def run(options: Namespace) -> int:
@@ -33,8 +98,14 @@ def run(options: Namespace) -> int:
     if options.options:
         print(listing(config))
         return 0
-    out = None if options.out is None else check_new(options.out)
+    out = None if options.out is None else _new(options.out)
     return _report(options, carry_out(work, out, options.quiet), wanted)
+
+
+def _new(folder: str) -> Path:
+    from dynascope.store.files import check_new
+
+    return check_new(folder)
 
 
 def _training(options: Namespace, parent: Run | None, epoch: int) -> tuple[Config, list[int], Work]:

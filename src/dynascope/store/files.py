@@ -59,6 +59,8 @@ def check_new(folder: PathLike) -> Path:
 class WriteError(DynascopeError):
     """The system would not take a file; what was there before is there still."""
 
+    code = 1  # nobody's input is wrong
+
 
 def write(target: Path, contents: bytes | memoryview, temporary: Path) -> None:
     """Make `target` with these contents, whole or not at all."""

@@ -26,13 +26,16 @@ Array = npt.NDArray[Any]
 Value = TypeVar("Value")
 
 
-def load(folder: "str | os.PathLike[str]", strict: bool = False) -> "StoredRuns":
+def load(
+    folder: "str | os.PathLike[str]", strict: bool = False, deleted: bool = False
+) -> "StoredRuns":
     """Open the runs of a folder; nothing but their ids is read until it is asked for.
 
-    Damaged files are named in a warning and left out; with `strict` they are an error.
+    Damaged files are named in a warning and left out; with `strict` they are an error. `deleted`
+    opens the runs that were deleted instead of those that were not.
     """
     index = open_index(folder, strict)
-    return StoredRuns(index, np.flatnonzero(~index.hidden), strict)
+    return StoredRuns(index, np.flatnonzero(index.hidden == deleted), strict)
 
 
 class StoredRun(Run):

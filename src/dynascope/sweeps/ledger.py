@@ -10,8 +10,8 @@ from dynascope.errors import DynascopeError
 from dynascope.store.files import OWN_TEMPORARY, write
 from dynascope.store.index import SWEEP
 from dynascope.store.tensors import digest
+from dynascope.sweeps.compare import difference
 from dynascope.sweeps.grid import Grid
-from dynascope.sweeps.plan import difference
 
 FORMAT = 1
 _SHOWN = 5  # differences that a sentence can name
@@ -47,19 +47,24 @@ def read_ledger(folder: Path) -> Ledger | None:
         ) from None
 
 
+def check_agreement(folder: Path, grid: Grid) -> Ledger | None:
+    """The folder's ledger, if it has one; refused where `grid` leaves out runs that it has."""
+    old = read_ledger(folder)
+    lost = difference(old.grid, grid) if old else []
+    if lost:
+        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        raise DynascopeError(
+            f"{folder}: expected a grid that contains the one it was begun with, but "
+            f"{'; '.join(lost[:_SHOWN])}{more}; choose another folder for another sweep."
+        )
+    return old
+
+
 def agree(folder: Path, grid: Grid) -> Ledger:
     """The folder's ledger for this grid: a new one, the same, or extended; else refused."""
-    old = read_ledger(folder)
-    if old is not None:
-        lost = difference(old.grid, grid)
-        if lost:
-            more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-            raise DynascopeError(
-                f"{folder}: expected a grid that contains the one it was begun with, but "
-                f"{'; '.join(lost[:_SHOWN])}{more}; choose another folder for another sweep."
-            )
-        if not difference(grid, old.grid):
-            return old
+    old = check_agreement(folder, grid)
+    if old is not None and not difference(grid, old.grid):
+        return old
     ledger = Ledger(grid, (*(old.batches if old else ()), time.time_ns()))
     _write(folder, ledger)
     return ledger

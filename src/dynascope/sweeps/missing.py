@@ -16,7 +16,7 @@ from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.sweeps.packing import Item
 from dynascope.sweeps.plan import Plan, Stage
 
-_COLUMNS = ("config", "seed", "parent", "id", "diverged", "data", "origin")
+_COLUMNS = ("config", "seed", "parent", "id", "diverged", "data", "origin", "seconds")
 Key = tuple[str, int, str | None]
 
 
@@ -33,9 +33,12 @@ class Known:
         self._at: dict[Key, int] = {}
         self._ids: dict[int, str] = {}
         self._diverged: set[int] = set()
-        for config, seed, parent, run, diverged, data, origin in zip(*table.values(), strict=True):
+        self._seconds: dict[int, float] = {}
+        for row in zip(*table.values(), strict=True):
+            config, seed, parent, run, diverged, data, origin, seconds = row
             at = places[run.encode()]
             self._ids[at] = run
+            self._seconds[at] = seconds
             if diverged is not None:
                 self._diverged.add(at)
             if data is None and origin in (None, "fine-tune"):
@@ -47,6 +50,9 @@ class Known:
 
     def diverged(self, at: int) -> bool:
         return at in self._diverged
+
+    def seconds(self, at: int) -> float:
+        return self._seconds[at]
 
     def run(self, at: int) -> StoredRun:
         index = self._index

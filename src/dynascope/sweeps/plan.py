@@ -3,32 +3,36 @@
 A grid is expanded stage by stage, parents first; within a stage each parent in turn, and of its
 combinations the last factor varies fastest. What cannot be trained is refused here, before the
 first run starts: invalid combinations, fine-tuning that does not fit, two ways to the same run,
-and more runs than anyone can mean.
-
-Two plans are compared by lineages: a run is its config, those it was fine-tuned from, what is
-recorded of it, and its seed. How the file spells them does not count.
+and more runs than anyone can mean. Limits: `MAX_CONFIGS` of a stage and `MAX_SWEEP_RUNS` in all,
+counted before anything is made; whether a run fits into memory is not asked here.
 """
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, product
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from dynascope.config import OPTIONS, Config
+from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
-
-if TYPE_CHECKING:  # a grid is checked by expanding it, so that module imports this one
-    from dynascope.sweeps.grid import Grid, StageGrid
+from dynascope.sweeps.values import MAX_CONFIGS, StageGrid, settings, spelt
 
 MAX_SWEEP_RUNS = 10**7
-MAX_CONFIGS = 10**5  # of one stage
 _KEPT = ("model.dim", "model.hidden", "task.length", "model.bias")  # see trainer.fitted_start
 _LONGEST_LABEL = 130  # characters: two of them still leave room for a sentence
-_LONGEST_LIST = 5
+
+
+class Described(Hashable, Protocol):
+    """What a plan needs of a `Grid`, whose module imports this one: to read is to expand."""
+
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def base(self) -> Config: ...
+    @property
+    def stages(self) -> tuple[StageGrid, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Plan:
         return len(self.seeds) * sum(len(stage.configs) for stage in self.stages)
 
 
-def expand(grid: "Grid") -> Plan:
+def expand(grid: Described) -> Plan:
     """All configs of a grid, checked.
 
     >>> from dynascope.sweeps.grid import parse_grid
@@ -67,63 +71,29 @@ def expand(grid: "Grid") -> Plan:
     return _expanded(grid)
 
 
-def count_runs(grid: "Grid") -> int:
+def count_runs(grid: Described) -> int:
     """How many runs a grid plans, from the lengths of its factors alone."""
     return len(grid.seeds) * sum(_sizes(grid).values())
-
-
-def difference(old: "Grid", new: "Grid") -> list[str]:
-    """What `old` plans and `new` does not, in short phrases; empty if `new` contains all of it.
-
-    >>> from dynascope.sweeps.grid import parse_grid
-    >>> few = parse_grid({"seeds": 5, "grid": {"training.lr": [0.1]}})
-    >>> many = parse_grid({"seeds": 9, "grid": {"training.lr": [0.1, 0.2]}})
-    >>> difference(few, many), difference(many, few)
-    ([], ['grid training.lr lost 0.2', 'seeds lost 5-8'])
-    """
-    phrases = _lost_configs(old, new)
-    lost = sorted(set(old.seeds) - set(new.seeds))
-    return [*phrases, f"seeds lost {_listed(_ranges(lost))}"] if lost else phrases
-
-
-def spelt(value: object) -> str:
-    """A value as `--set` takes it.
-
-    >>> spelt(None), spelt("rms"), spelt((0, 3)), spelt(True), spelt(1e-5)
-    ('none', 'rms', '[0, 3]', 'true', '1e-05')
-    """
-    if value is None or isinstance(value, str):
-        return value or "none"
-    return json.dumps(value)
-
-
-def settings(options: Iterable[str], values: Iterable[object]) -> list[str]:
-    """Options with their values as `--set` takes them.
-
-    >>> settings(["model.dim", "model.norm"], [3, "rms"])
-    ['model.dim=3', 'model.norm=rms']
-    """
-    return [f"{name}={spelt(value)}" for name, value in zip(options, values, strict=True)]
 
 
 # Size: from lengths alone, so that a slip of the finger costs no memory.
 
 
-def check_size(grid: "Grid") -> None:
+def check_size(grid: Described) -> None:
     """Refuse what is too much, with the number and the factors that make it."""
     sizes = _sizes(grid)
     for stage in grid.stages:
         if sizes[stage.name] > MAX_CONFIGS:
             what = f"at most {MAX_CONFIGS} configs"
             number, runs = _number(sizes[stage.name]), _number(sizes[stage.name] * len(grid.seeds))
-            _refuse_size(grid, stage, _title(stage, "grid"), what, f"{number} ({runs} runs)")
+            _refuse_size(grid, stage, title(stage, "grid"), what, f"{number} ({runs} runs)")
     if count_runs(grid) > MAX_SWEEP_RUNS:
         largest = max(grid.stages, key=lambda stage: sizes[stage.name])
         what = f"at most {MAX_SWEEP_RUNS} runs"
         _refuse_size(grid, largest, "seeds", what, _number(count_runs(grid)))
 
 
-def _refuse_size(grid: "Grid", stage: "StageGrid", field: str, what: str, got: str) -> None:
+def _refuse_size(grid: Described, stage: StageGrid, field: str, what: str, got: str) -> None:
     lengths = [(len(grid.seeds), "seeds"), (len(grid.stages), "stages")]
     for each in _upwards(grid, stage):
         lengths += [(len(factor.rows), " with ".join(factor.options)) for factor in each.factors]
@@ -132,7 +102,7 @@ def _refuse_size(grid: "Grid", stage: "StageGrid", field: str, what: str, got: s
     raise DynascopeError(f"{field}: expected {what}, but got {got}; the largest factors: {named}.")
 
 
-def _sizes(grid: "Grid") -> dict[str, int]:
+def _sizes(grid: Described) -> dict[str, int]:
     """The number of configs of each stage."""
     sizes: dict[str, int] = {}
     for stage in grid.stages:
@@ -149,7 +119,7 @@ def _number(count: int) -> str:
 
 
 @lru_cache(maxsize=2)  # two are compared; reading a grid has expanded it once already
-def _expanded(grid: "Grid") -> Plan:
+def _expanded(grid: Described) -> Plan:
     check_size(grid)
     expansion = _Expansion(grid)
     for stage in grid.stages:
@@ -165,13 +135,13 @@ class _Expansion:
     by every `Config`.
     """
 
-    def __init__(self, grid: "Grid") -> None:
+    def __init__(self, grid: Described) -> None:
         self.grid = grid
         self.stages: dict[str, Stage] = {}
         self._sections: dict[tuple[object, ...], object] = {}
         self._seen: dict[tuple[object, ...], tuple[StageGrid, int]] = {}
 
-    def add(self, stage: "StageGrid") -> None:
+    def add(self, stage: StageGrid) -> None:
         """Expand a stage whose parent has been expanded."""
         fresh = stage.parent is None
         sources = (self.grid.base,) if fresh else self.stages[stage.parent or ""].configs
@@ -193,7 +163,7 @@ class _Expansion:
 
     def _config(
         self,
-        stage: "StageGrid",
+        stage: StageGrid,
         index: int,
         source: Config,
         groups: Sequence[tuple[str, tuple[str, ...], tuple[int, ...]]],
@@ -211,7 +181,7 @@ class _Expansion:
             if stage.parent is not None:
                 check_fine_tuning(source, config)
         except DynascopeError as error:
-            raise DynascopeError(f"{_label(self.grid, stage, index)}: {error}") from None
+            raise DynascopeError(f"{label(self.grid, stage, index)}: {error}") from None
         return config
 
     def _section(self, section: Any, options: tuple[str, ...], values: tuple[object, ...]) -> Any:
@@ -220,9 +190,9 @@ class _Expansion:
             self._sections[key] = replace(section, **dict(zip(options, values, strict=True)))
         return self._sections[key]
 
-    def _check_new(self, stage: "StageGrid", index: int, number: int, config: Config) -> None:
+    def _check_new(self, stage: StageGrid, index: int, number: int, config: Config) -> None:
         """Refuse a second way to one run: its results would be counted twice."""
-        key = (stage.parent, number, _identity(config))
+        key = (stage.parent, number, identity(config))
         twin, place = self._seen.setdefault(key, (stage, index))
         if (twin.name, place) == (stage.name, index):
             return
@@ -260,7 +230,7 @@ def _by_section(names: Sequence[str]) -> list[tuple[str, tuple[str, ...], tuple[
     return [(section, tuple(each), tuple(each.values())) for section, each in groups.items()]
 
 
-def _identity(config: Config) -> tuple[object, ...]:
+def identity(config: Config) -> tuple[object, ...]:
     """Equal when `canonical_json` is, and ten times as fast."""
     model = config.model
     if model.embeddings is None:
@@ -276,11 +246,12 @@ def _with_embeddings(model: Any, embeddings: int) -> Any:
 # Names of combinations, made when a sentence needs one.
 
 
-def _label(grid: "Grid", stage: "StageGrid", index: int) -> str:
+def label(grid: Described, stage: StageGrid, index: int) -> str:
+    """Config `index` of a stage, as a sentence names it."""
     return cut(", ".join(_combination(grid, stage, index)) or "base")
 
 
-def _combination(grid: "Grid", stage: "StageGrid", index: int) -> list[str]:
+def _combination(grid: Described, stage: StageGrid, index: int) -> list[str]:
     """What makes config `index` of a stage: its own settings, then those of its parents."""
     words: list[str] = []
     for each in _upwards(grid, stage):
@@ -296,7 +267,7 @@ def _combination(grid: "Grid", stage: "StageGrid", index: int) -> list[str]:
     return words
 
 
-def _upwards(grid: "Grid", stage: "StageGrid") -> "Iterator[StageGrid]":
+def _upwards(grid: Described, stage: StageGrid) -> Iterator[StageGrid]:
     """A stage, its parent, and so on up to "base"."""
     stages = {each.name: each for each in grid.stages}
     while stage.parent is not None:
@@ -305,113 +276,11 @@ def _upwards(grid: "Grid", stage: "StageGrid") -> "Iterator[StageGrid]":
     yield stage
 
 
-def _title(stage: "StageGrid", base: str = "base") -> str:
+def title(stage: StageGrid, base: str = "base") -> str:
+    """A stage, as a sentence names it; `base` is the word for the one without a parent."""
     return base if stage.parent is None else f"chain {stage.name}"
 
 
 def cut(text: str) -> str:
     """What a sentence can carry of a long combination."""
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 3] + "..."
-
-
-# What one plan has and another has not.
-
-
-def _lost_configs(old: "Grid", new: "Grid") -> list[str]:
-    before, after = expand(old), expand(new)
-    numbers: dict[tuple[object, ...], int] = {}
-    planned = set(chain.from_iterable(_lineages(after, numbers).values()))
-    lineages = _lineages(before, numbers)
-    phrases: list[str] = []
-    for stage, made in zip(old.stages, before.stages, strict=True):
-        lost = [i for i, lineage in enumerate(lineages[stage.name]) if lineage not in planned]
-        if not lost:
-            continue
-        found = _changes(stage, made, new, after)
-        if not found:  # every option has the values that it had, but not in all combinations
-            above = lineages[stage.parent] if stage.parent is not None else []
-            own = [i for i in lost if not above or above[made.parents[i]] in planned]
-            found = [f"lost {_label(old, stage, own[0])}{_more(len(own) - 1)}"] if own else []
-        phrases += found
-    return phrases
-
-
-def _lineages(plan: Plan, numbers: dict[tuple[object, ...], int]) -> dict[str, list[int]]:
-    """A number for each config of each stage; `numbers` gives equal lineages equal ones."""
-    found: dict[str, list[int]] = {}
-    for stage in plan.stages:
-        above = [found[stage.parent][i] for i in stage.parents] if stage.parent is not None else []
-        keys = (
-            (above[i] if above else None, _identity(config), config.record)
-            for i, config in enumerate(stage.configs)
-        )
-        found[stage.name] = [numbers.setdefault(key, len(numbers)) for key in keys]
-    return found
-
-
-def _changes(stage: "StageGrid", made: Stage, new: "Grid", after: Plan) -> list[str]:
-    """How the stage of the same name in `new` lacks values that this one has."""
-    names = [each.name for each in new.stages]
-    if stage.name not in names:
-        return [f"chain {stage.name} is gone"]
-    place = names.index(stage.name)
-    twin, planned = new.stages[place], after.stages[place]
-    if stage.parent != twin.parent:
-        return [f"chain {stage.name} came from {stage.parent} and now comes from {twin.parent}"]
-    said = _said(stage) | _said(twin)
-    names = [name for name in OPTIONS if stage.parent is None or name in said]
-    phrases = (_change(name, stage, twin, made, planned) for name in names)
-    return [phrase for phrase in phrases if phrase]
-
-
-def _change(name: str, stage: "StageGrid", twin: "StageGrid", made: Stage, planned: Stage) -> str:
-    """How one option of a stage lacks values; nothing if it lacks none.
-
-    A value that a chain does not name is its parent's, and what became of that is said there.
-    """
-    get = attrgetter(name)
-    had, has = dict.fromkeys(map(get, made.configs)), dict.fromkeys(map(get, planned.configs))
-    lost = [value for value in had if value not in has]
-    if not lost:
-        return ""
-    root, kinds = stage.parent is None, _said(stage)
-    if len(had) > 1 and name in kinds and (root or name in _said(twin)):
-        of = "" if root else f" of chain {stage.name}"
-        return f"{kinds[name]} {name}{of} lost {_listed(map(spelt, lost))}"
-    was = _listed(map(spelt, had)) if root or name in kinds else "the parent's"
-    now = _listed(map(spelt, has)) if root or name in _said(twin) else "the parent's"
-    of = "" if name.startswith("record.") else f" of {_title(stage)}"
-    return f"{name}{of} was {was} and is now {now}"
-
-
-def _said(stage: "StageGrid") -> dict[str, str]:
-    """The options that a stage names, each with the part of the file that names it."""
-    parts = dict.fromkeys(stage.changes, "set")
-    for factor in stage.factors:
-        parts.update(dict.fromkeys(factor.options, "grid" if len(factor.options) == 1 else "zip"))
-    return parts
-
-
-def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Rising numbers as they are typed.
-
-    >>> list(_ranges([3, 5, 6, 7, 9, 10]))
-    ['3', '5-7', '9-10']
-    """
-    first = last = None
-    for number in [*numbers, None]:
-        if last is not None and number != last + 1:
-            yield str(first) if first == last else f"{first}-{last}"
-            last = None
-        if last is None:
-            first = number
-        last = number
-
-
-def _listed(words: Iterable[str]) -> str:
-    listed = list(words)
-    return ", ".join(listed[:_LONGEST_LIST]) + _more(len(listed) - _LONGEST_LIST)
-
-
-def _more(rest: int) -> str:
-    return f" and {rest} more" if rest > 0 else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import Report
+from dynascope.engine import Report, count_threads
 from dynascope.errors import DynascopeError, expected
 from dynascope.store.files import (
     OWN_TEMPORARY,
@@ -28,6 +28,8 @@ from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
 from dynascope.sweeps.work import Shard, SweepStatus, begin_stage, status_of
 
+RESULTS = ("object", "shared")
+
 
 @dataclass(frozen=True)
 class How:
@@ -38,6 +40,7 @@ class How:
     results: str = "object"  # how they come back from Ray: "object" store or "shared" folder
     shard_seconds: float | None = None
     wait: bool = False  # for another sweep of the same folder to end
+    strict: bool = False  # damaged files are an error
 
 
 def sweep(
@@ -49,6 +52,7 @@ def sweep(
     results: str = "object",
     shard_seconds: float | None = None,
     wait: bool = False,
+    strict: bool = False,
     progress: bool | Report = True,
 ) -> StoredRuns:
     """Train every run of a grid that the folder `out` does not have yet, and open the folder.
@@ -56,7 +60,8 @@ def sweep(
     `grid`: a TOML file, or its tables as a dict. Called again after a crash, or with a grid that
     contains the old one, it computes only what is missing; a grid that contradicts the folder's
     is refused. `threads`: None takes all cores. `ray`: "auto", "local" or the address of a cluster
-    takes its workers instead, and `results` says how runs come back from there.
+    takes its workers instead, and `results` says how runs come back from there. Damaged shards are
+    set aside and their runs computed again; with `strict` they are an error.
 
     >>> import dynascope as ds, tempfile
     >>> grid = {"seeds": 2, "base": {"training": {"epochs": 3}}, "grid": {"model.dim": [2, 3]}}
@@ -66,7 +71,7 @@ def sweep(
     {'dim': [2, 2, 3, 3], 'seed': [0, 1, 0, 1]}
     """
     wanted = read(grid)
-    how = How(threads, ray, results, check_seconds(shard_seconds), wait)
+    how = check_how(How(threads, ray, results, shard_seconds, wait, strict))
     report = progress if callable(progress) else _bar() if progress else None
     carry_out(wanted, path_of(out), how, report)
     return load(out)
@@ -83,25 +88,33 @@ def read(grid: "Grid | PathLike | Mapping[str, Any]") -> Grid:
     raise expected("grid", "a TOML file or its tables as a dict", grid)
 
 
-def check_seconds(seconds: object) -> float | None:
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 1e6:
-        raise expected("shard_seconds", "a number of seconds above 0", seconds)
-    return float(seconds)
+def check_how(how: How) -> How:
+    """Refuse what cannot be carried out before anything is."""
+    seconds = how.shard_seconds
+    if seconds is not None:
+        number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not number or not 0 < seconds <= 1e6:
+            raise expected("shard_seconds", "a number of seconds above 0", seconds)
+    if how.ray is not None and not (isinstance(how.ray, str) and how.ray.strip()):
+        raise expected("ray", "auto, local or the address of a cluster", how.ray)
+    if how.results not in RESULTS:
+        raise expected("results", f"one of {', '.join(RESULTS)}", how.results)
+    count_threads(how.threads, 1)
+    return how
 
 
-def carry_out(grid: Grid, folder: Path, how: How, report: Report | None) -> None:
-    """Do whatever is missing."""
+def carry_out(grid: Grid, folder: Path, how: How, report: Report | None) -> int:
+    """Do whatever is missing; returns how many runs that were."""
     plan = expand(grid)
     check_place(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder, how.wait):
         ledger = agree(folder, grid)
-        status = status_of(standings(plan, Known(_whole_index(folder))))
+        status = status_of(standings(plan, Known(_whole_index(folder, how.strict))))
         for number in range(len(plan.stages)):
             _stage(number, plan, ledger, folder, how, status, report)
+        return status.finished_runs
 
 
 def check_place(folder: Path) -> None:
@@ -125,7 +138,7 @@ def _stage(
     status: SweepStatus,
     report: Report | None,
 ) -> None:
-    known = Known(_whole_index(folder))
+    known = Known(_whole_index(folder, how.strict))
     found = standings(plan, known)
     standing = found[number]
     if not standing.missing:
@@ -165,10 +178,10 @@ def _shards(
     ]
 
 
-def _whole_index(folder: Path) -> Index:
+def _whole_index(folder: Path, strict: bool) -> Index:
     """The store without its damaged shards, which are set aside: their runs are computed again."""
     while True:
-        index = open_index(folder)
+        index = open_index(folder, strict)
         Known(index)  # reads the columns that matter here, which may prove damaged as well
         moved = set_aside(index)
         if not moved:

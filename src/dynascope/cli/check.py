@@ -1,0 +1,42 @@
+"""`dynascope check`: every byte of a folder of runs against its checksums."""
+
+from argparse import ArgumentParser, Namespace
+
+ABOUT = """\
+Read every byte of a folder of runs and compare it with its checksums. Reading
+runs checks what it reads anyway; this checks all of it. Exit code 1 if anything
+is damaged."""
+EXAMPLES = """\
+examples:
+  dynascope check runs/grid
+  dynascope check runs/grid --set-aside; dynascope sweep grid.toml --out runs/grid
+      computes damaged runs again
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="of runs")
+    parser.add_argument(
+        "--set-aside",
+        action="store_true",
+        help="move damaged shards to FOLDER/damaged, out of the way",
+    )
+
+
+def run(options: Namespace) -> int:
+    from dynascope.store.checking import check
+    from dynascope.store.files import locked
+    from dynascope.store.quarantine import set_aside
+
+    index = check(options.folder)
+    whole = f"{options.folder}: {len(index.ids)} runs in {len(index.shards)} shards"
+    if not index.damage:
+        print(f"{whole}, all as they were written.")
+        return 0
+    for each in index.damage:
+        print(f"{each.path}: {each.why}.")
+    if options.set_aside:
+        with locked(index.folder):
+            set_aside(index)
+    print(f"{whole}, {len(index.damage)} files damaged.")
+    return 1

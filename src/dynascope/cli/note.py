@@ -1,0 +1,24 @@
+"""`dynascope note`: a sentence about runs."""
+
+from argparse import ArgumentParser, Namespace
+
+from dynascope.cli.marking import RUNS, add_runs, chosen, count
+
+ABOUT = f"Write something about runs; it replaces what was written before.\n\n{RUNS}"
+EXAMPLES = """\
+examples:
+  dynascope note runs/first#seed=3 "two spikes, then five clusters"
+  dynascope query runs/first "SELECT seed, note FROM runs WHERE note IS NOT NULL"
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    add_runs(parser)
+    parser.add_argument("text", metavar="TEXT", help="what to write; an empty one takes it away")
+
+
+def run(options: Namespace) -> int:
+    runs = chosen(options)
+    runs.note(options.text)
+    print(f"Noted for {count(runs)}.")
+    return 0

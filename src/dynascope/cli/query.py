@@ -1,0 +1,104 @@
+"""`dynascope query`: SQL about runs."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ABOUT = """\
+Ask a question about runs in SQL (DuckDB's). The table is called `runs` and has a
+row per run: its options (lr, batch, dim, ...), seed, accuracy, learning_epoch,
+diverged, tags, note, and the curves as lists (test_loss[1] is before training,
+test_loss[-1] the end)."""
+
+EXAMPLES = """\
+examples:
+  dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY 2 DESC"
+  dynascope query runs/grid "SELECT lr, avg(accuracy), count(*) FROM runs GROUP BY lr"
+  dynascope query runs/grid "DESCRIBE runs"
+  dynascope query runs/grid "FROM runs WHERE accuracy > 0.9" --csv > good.csv
+"""
+_MOST_ROWS = 40
+_WIDEST = 40  # characters of a value
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="of runs")
+    parser.add_argument("sql", metavar="SQL", help="the question")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="print all rows as CSV")
+    form.add_argument("--json", action="store_true", help="print all rows as JSON, one a line")
+    parser.add_argument("--strict", action="store_true", help="damaged files are an error")
+
+
+def run(options: Namespace) -> int:
+    """Answer, as a table for people or as text for programs."""
+    from dynascope.store import load, query
+
+    table = query(load(options.folder, strict=options.strict), options.sql)
+    if options.csv:
+        _print_csv(table)
+    elif options.json:
+        _print_json(table)
+    elif table.num_columns:
+        _print_table(table)
+    return 0
+
+
+def _print_csv(table: "pa.Table") -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(table.column_names)
+    for batch in table.to_batches(max_chunksize=1000):
+        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+def _print_json(table: "pa.Table") -> None:
+    import json
+
+    for batch in table.to_batches(max_chunksize=1000):
+        for row in batch.to_pylist():
+            print(json.dumps({name: _plain(value) for name, value in row.items()}, default=str))
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no word for a number that is none."""
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _print_table(table: "pa.Table") -> None:
+    from rich.table import Table
+
+    from dynascope.cli.table import stdout
+
+    shown = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        number = str(column.type) not in ("string", "bool") and "list" not in str(column.type)
+        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
+    for row in table.slice(0, _MOST_ROWS).to_pylist():
+        shown.add_row(*(_text(value) for value in row.values()))
+    console = stdout()
+    console.width = max(console.width, 16 * table.num_columns + 200)  # lines are not broken
+    console.print(shown)
+    if len(table) > _MOST_ROWS:
+        print(f"... and {len(table) - _MOST_ROWS} more rows; --csv prints all")
+    elif not len(table):
+        print("(no rows)")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        ends = [_text(each) for each in (value[:2] if len(value) > 4 else value)]
+        rest = [f"... {_text(value[-1])}"] if len(value) > 4 else []
+        return f"[{', '.join(ends + rest)}]"
+    text = str(value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

@@ -1,0 +1,245 @@
+"""`dynascope sweep`: a grid of runs, resumed, extended, spread over a cluster."""
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dynascope.cli.arguments import number
+from dynascope.errors import DynascopeError, expected
+
+if TYPE_CHECKING:
+    from dynascope.sweeps.grid import Grid
+    from dynascope.sweeps.status import Overview
+    from dynascope.sweeps.sweeping import How
+
+ABOUT = """\
+Train every run of a grid: a base config, values to combine, seeds, and further
+stages that continue the runs of earlier ones. The same command again computes only
+what is missing, after a crash, a full disk or Ctrl-C; a grid with more values or
+seeds extends the folder."""
+
+EXAMPLES = """\
+A grid is a TOML file; --example prints one that explains itself.
+
+examples:
+  dynascope sweep --example > grid.toml
+  dynascope sweep grid.toml --out runs/grid --dry-run
+  dynascope sweep grid.toml --out runs/grid
+  dynascope sweep --status runs/grid
+  dynascope sweep grid.toml --out runs/grid --ray auto
+  dynascope sweep --slurm > job.sh; sbatch --nodes 4 job.sh grid.toml runs/grid
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("grid", metavar="GRID", nargs="?", help="a TOML file")
+    parser.add_argument("--out", metavar="FOLDER", help="where the runs go, and resume")
+    parser.add_argument("--strict", action="store_true", help="damaged files are an error")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    instead = parser.add_argument_group("instead of training")
+    instead.add_argument(
+        "--dry-run", action="store_true", help="how many runs, and expected time and disk"
+    )
+    instead.add_argument("--status", metavar="FOLDER", help="how far the sweep of a folder is")
+    instead.add_argument("--example", action="store_true", help="print a grid to start from")
+    instead.add_argument(
+        "--slurm", action="store_true", help="print a batch script that starts Ray under SLURM"
+    )
+    how = parser.add_argument_group("how")
+    how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
+    how.add_argument(
+        "--ray", metavar="WHERE", help="auto (the cluster at hand), its ADDRESS, or local"
+    )
+    how.add_argument(
+        "--results",
+        metavar="HOW",
+        help="how runs come back from Ray: object, through its object store and this process "
+        "(default), or shared, written by the workers to FOLDER, which all nodes must see",
+    )
+    how.add_argument(
+        "--shard-seconds",
+        metavar="S",
+        type=_seconds,
+        help="computing that a crash may cost (default: 2 to 60, as suits the sweep)",
+    )
+    how.add_argument("--wait", action="store_true", help="for another sweep of FOLDER to end")
+
+
+def run(options: Namespace) -> int:
+    """Do one of the things that can be asked for."""
+    for asked, name in ((options.example, "grid.toml"), (options.slurm, "slurm.sh")):
+        if asked:
+            print((files("dynascope.sweeps") / name).read_text(encoding="utf-8"), end="")
+            return 0
+    if options.status is not None:
+        return _print_status(options.status)
+    if options.grid is None:
+        raise DynascopeError("GRID: expected a TOML file; see dynascope sweep --help.")
+    from dynascope.sweeps.grid import read_grid
+    from dynascope.sweeps.sweeping import check_place
+
+    grid = read_grid(options.grid)
+    if options.out is None and not options.dry_run:
+        raise DynascopeError("--out: expected a folder for the runs; see dynascope sweep --help.")
+    if options.out is not None:
+        check_place(Path(options.out))
+    if options.dry_run:
+        return _print_plan(grid, options)
+    return _carry_out(grid, options)
+
+
+def _how(options: Namespace) -> "How":
+    from dynascope.sweeps.sweeping import How, check_how
+
+    if options.ray is None and options.results is not None:
+        raise DynascopeError("--results: expected --ray with it; without, nothing travels.")
+    if options.ray is not None and options.threads is not None:
+        raise DynascopeError("--threads: expected none with --ray; a shard takes one core there.")
+    results = options.results or "object"
+    how = How(
+        options.threads, options.ray, results, options.shard_seconds, options.wait, options.strict
+    )
+    return check_how(how)
+
+
+def _carry_out(grid: "Grid", options: Namespace) -> int:
+    from dynascope.cli.interrupt import CtrlC
+    from dynascope.cli.job import Watch
+    from dynascope.progress import Bar, Lines
+    from dynascope.sweeps.sweeping import carry_out
+
+    how = _how(options)
+    began = time.perf_counter()
+    if how.ray is not None and not options.quiet:
+        back = "Ray's object store" if how.results == "object" else "the shared folder"
+        print(f"Ray ({how.ray}): runs come back through {back}.", file=sys.stderr)
+    bar = None if options.quiet else Bar() if sys.stderr.isatty() else Lines()
+    with CtrlC() as ctrl_c:
+        try:
+            new = carry_out(grid, Path(options.out), how, Watch(ctrl_c, bar))
+            stopped = ""
+        except KeyboardInterrupt:
+            new, stopped = 0, "stopped"
+        except MemoryError:
+            new, stopped = 0, "memory ran out"
+    return _report(options, new, stopped, time.perf_counter() - began)
+
+
+def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
+    from dynascope.cli.table import duration
+    from dynascope.sweeps.status import overview
+
+    if stopped:
+        found = overview(options.out)
+        print(
+            f"dynascope: {stopped}; {found.done} of {found.runs} runs are in {options.out}; the "
+            "same command goes on from there.",
+            file=sys.stderr,
+        )
+        return 1
+    if options.quiet:
+        return 0
+    found = overview(options.out)
+    was = f", {found.done - new} of them from before" if new < found.done else ""
+    print(f"{found.done} runs are in {options.out}{was}; this took {duration(seconds)}.")
+    _print_impossible(found)
+    print(f'Next: dynascope query {options.out} "{_question(found)}"')
+    return 0
+
+
+def _question(found: "Overview") -> str:
+    """A first question that fits the sweep: success by what varies."""
+    from dynascope.run import SOLVED_ACCURACY
+
+    by = ", ".join(found.varying[:3])
+    share = f"avg(CAST(accuracy > {SOLVED_ACCURACY} AS INT)) AS solved, count(*) AS runs"
+    if not by:
+        return f"SELECT {share} FROM runs"
+    return f"SELECT {by}, {share} FROM runs GROUP BY {by} ORDER BY {by}"
+
+
+def _print_plan(grid: "Grid", options: Namespace) -> int:
+    from dynascope.progress import clock
+    from dynascope.sweeps.estimate import Estimate, free_space, plan_estimate
+
+    _how(options)
+    folder = None if options.out is None else Path(options.out)
+    stages, found = plan_estimate(grid, folder, options.threads)
+    total = sum(runs for _, _, runs, _ in stages)
+    print(f"{_many(total)} of {_configs(sum(each[1] for each in stages))}")
+    for name, configs, runs, there in stages if len(stages) > 1 else ():
+        already = f", {there} of them there already" if there else ""
+        print(f"  {name}: {_many(runs)} of {_configs(configs)}{already}")
+    there = sum(each[3] for each in stages)
+    if there:
+        print(f"{there} of them are in {options.out} already; {_many(found.runs)} to train")
+    if isinstance(found, Estimate) and found.runs:
+        threads = "1 thread" if found.threads == 1 else f"{found.threads} threads"
+        print(f"expected time: {clock(found.seconds)} on {threads} of this machine")
+        free = "" if folder is None else f" ({_bytes(free_space(folder))} free)"
+        print(f"expected disk: {_bytes(found.disk)}{free}")
+    return 0
+
+
+def _print_status(folder: str) -> int:
+    from dynascope.engine import count_threads
+    from dynascope.progress import clock
+    from dynascope.sweeps.status import overview
+
+    found = overview(folder)
+    print(
+        f"{folder}: {found.done} of {_many(found.runs)} done ({found.share:.0%}), "
+        f"{_bytes(found.disk)}"
+    )
+    for stage in found.stages if len(found.stages) > 1 else ():
+        print(f"  {stage.name}: {stage.done} of {stage.runs}")
+    _print_impossible(found)
+    if found.deleted:
+        print(f"{found.deleted} of them are deleted")
+    if found.damage:
+        print(f"{len(found.damage)} files are damaged; the sweep computes their runs again")
+    if found.holder:
+        print(f"at work: {found.holder}")
+    if found.left and found.core_seconds is not None:
+        threads = count_threads(None, found.left)
+        on = "1 thread" if threads == 1 else f"{threads} threads"
+        print(f"left: {_many(found.left)}, about {clock(found.core_seconds / threads)} on {on}")
+    if found.left and not found.holder:
+        print("the same `dynascope sweep` command computes the rest")
+    return 0
+
+
+def _print_impossible(found: "Overview") -> None:
+    lost = sum(stage.impossible for stage in found.stages)
+    if lost:
+        print(f"{lost} could not be continued: the runs that they start from diverged")
+
+
+def _many(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def _configs(configs: int) -> str:
+    return "1 config" if configs == 1 else f"{configs} configs"
+
+
+def _bytes(size: float) -> str:
+    """
+    >>> _bytes(512), _bytes(45_300_000), _bytes(7.2e10)
+    ('1 kB', '45 MB', '72 GB')
+    """
+    for unit, scale in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)):
+        if size < 999.5 * scale or unit == "TB":
+            value = size / scale
+            return f"{value:.1f} {unit}" if 1 <= value < 10 else f"{max(value, 1):.0f} {unit}"
+    raise AssertionError
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise expected("--shard-seconds", "a number of seconds above 0", text) from None

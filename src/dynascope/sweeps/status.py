@@ -1,0 +1,107 @@
+"""How a folder's sweep stands; read-only, also while it is at work."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynascope.errors import expected
+from dynascope.store.files import PathLike, holder, path_of
+from dynascope.store.index import SWEEP, Damage, open_index
+from dynascope.sweeps.cost import expected_seconds
+from dynascope.sweeps.grid import Grid
+from dynascope.sweeps.ledger import read_ledger
+from dynascope.sweeps.missing import Known, Standing, standings
+from dynascope.sweeps.plan import expand
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How one stage stands."""
+
+    name: str
+    runs: int
+    done: int
+    impossible: int  # their parents diverged
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How a sweep stands."""
+
+    folder: Path
+    stages: tuple[Stage, ...]
+    deleted: int
+    damage: tuple[Damage, ...]
+    holder: str | None  # who is at work on it
+    disk: int  # bytes
+    core_seconds: float | None  # that the rest will take, judged by what is done
+    varying: tuple[str, ...]  # the options that the grid combines, as columns
+
+    @property
+    def runs(self) -> int:
+        return sum(stage.runs for stage in self.stages)
+
+    @property
+    def done(self) -> int:
+        return sum(stage.done for stage in self.stages)
+
+    @property
+    def share(self) -> float:
+        return self.done / max(self.runs, 1)
+
+    @property
+    def left(self) -> int:
+        return self.runs - self.done - sum(stage.impossible for stage in self.stages)
+
+
+def overview(folder: PathLike) -> Overview:
+    """Read how the sweep of a folder stands."""
+    path = path_of(folder)
+    ledger = read_ledger(path)
+    if ledger is None:
+        what = "a folder without" if path.is_dir() else "no folder"
+        raise expected(str(path), f"the folder of a sweep, with {SWEEP}", what)
+    index = open_index(path)
+    known = Known(index)
+    found = standings(expand(ledger.grid), known)
+    return Overview(
+        path,
+        tuple(_stage(each) for each in found),
+        int(index.hidden.sum()),
+        tuple(index.damage),
+        holder(path),
+        _size(path),
+        _left(found, known),
+        _varying(ledger.grid),
+    )
+
+
+def _stage(standing: Standing) -> Stage:
+    done, impossible = len(standing.done), len(standing.impossible)
+    runs = done + impossible + len(standing.missing) + len(standing.waiting)
+    return Stage(standing.stage.name, runs, done, impossible)
+
+
+def _left(found: list[Standing], known: Known) -> float | None:
+    """Seconds of computing still to come: expected, times what the done runs took of theirs."""
+    expected_done = took = left = 0.0
+    for standing in found:
+        costs = [expected_seconds(config) for config in standing.stage.configs]
+        expected_done += sum(costs[c] for c, _ in standing.done)
+        took += sum(known.seconds(at) for at in standing.done.values())
+        left += sum(costs[c] for c, _ in (*standing.missing, *standing.waiting))
+    return left * took / expected_done if expected_done else None
+
+
+def _varying(grid: Grid) -> tuple[str, ...]:
+    names = [name for stage in grid.stages for factor in stage.factors for name in factor.options]
+    names += [name for stage in grid.stages[1:] for name in stage.changes]
+    return tuple(dict.fromkeys(name.rpartition(".")[2] for name in names))
+
+
+def _size(path: Path) -> int:
+    total = 0
+    for file in path.rglob("*"):
+        with contextlib.suppress(OSError):  # a file in the making may go while we look
+            total += file.stat().st_size if file.is_file() else 0
+    return total
