@@ -21,7 +21,8 @@ examples:
   dynascope demo
   dynascope train --seeds 100 --out runs/first
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
-  dynascope sweep --example > grid.toml; dynascope sweep grid.toml --out runs/grid
+  dynascope sweep --example > grid.toml
+  dynascope sweep grid.toml --out runs/grid
   dynascope COMMAND --help
 """
 

@@ -72,7 +72,9 @@ def write(target: Path, contents: bytes | memoryview, temporary: Path) -> None:
                 handle.write(contents)
                 handle.flush()
                 os.fsync(handle.fileno())
-            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.parent.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                sync_folder(target.parent.parent)
             os.replace(partial, target)
             sync_folder(target.parent)
         finally:
@@ -143,8 +145,11 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
             os.ftruncate(handle, 0)
             mine = {"process": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
             os.pwrite(handle, json.dumps(mine).encode(), 0)
-        yield
-        os.ftruncate(handle, 0)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.ftruncate(handle, 0)
     finally:
         os.close(handle)
 

@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from dynascope.errors import expected
+from dynascope.errors import DynascopeError
 from dynascope.store.files import PathLike, holder, path_of
 from dynascope.store.index import SWEEP, Damage, open_index
 from dynascope.sweeps.cost import expected_seconds
@@ -59,8 +59,8 @@ def overview(folder: PathLike) -> Overview:
     path = path_of(folder)
     ledger = read_ledger(path)
     if ledger is None:
-        what = "a folder without" if path.is_dir() else "no folder"
-        raise expected(str(path), f"the folder of a sweep, with {SWEEP}", what)
+        what = f"it has no {SWEEP}" if path.is_dir() else "there is none"
+        raise DynascopeError(f"{path}: expected the folder of a sweep, but {what}.")
     index = open_index(path)
     known = Known(index)
     found = standings(expand(ledger.grid), known)

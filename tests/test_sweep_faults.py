@@ -1,0 +1,187 @@
+"""Nothing is lost: sweeps that are killed, doubled, out of disk or without permission."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sweeping import SMALL, bits, run, same, shards, start, toml, twice
+
+import dynascope as ds
+
+KILLS = 50
+LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0}}
+
+
+def wait_for(condition, seconds: float = 30.0) -> None:  # type: ignore[no-untyped-def]
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "what was waited for did not come"
+        time.sleep(0.002)
+
+
+def test_fifty_kills(tmp_path: Path) -> None:
+    """SIGKILL at random moments; half of them wait for a shard, to strike while files are made."""
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(LONG))
+    random.seed(0)
+    seen: dict[str, tuple[int, int]] = {}
+    for kill in range(KILLS):
+        process = start("sweep", grid, "--out", folder, "--shard-seconds", 0.1, "--quiet")
+        if kill % 2:
+            there = len(seen)
+            wait_for(lambda there=there: len(shards(folder)) > there)
+            time.sleep(random.uniform(0, 0.1))
+        else:
+            time.sleep(random.uniform(0, 1.0))
+        assert process.poll() is None, "the sweep ended before it could be killed"
+        process.kill()
+        process.wait()
+        now = shards(folder)
+        assert seen.items() <= now.items(), "a finished shard was written again"
+        seen = now
+    assert len(ds.load(folder)) < LONG["seeds"]
+    done = run("sweep", grid, "--out", folder, "--shard-seconds", 0.1)
+    assert done.returncode == 0, done.stderr
+    assert seen.items() <= shards(folder).items()
+    assert not twice(folder)
+    config = ds.Config().replace(LONG["base"])  # type: ignore[arg-type]
+    assert same(ds.load(folder, strict=True), ds.train(config, LONG["seeds"], progress=False))
+    assert run("check", folder).returncode == 0
+    assert not any(file.is_file() for file in (folder / ".partial").rglob("*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_sweeps_keep_every_finished_run(tmp_path: Path, number: int) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(LONG | {"seeds": 60}))
+    process = start("sweep", grid, "--out", folder, "--shard-seconds", 0.5)
+    wait_for(lambda: shards(folder))
+    process.send_signal(number)
+    assert process.wait(30) == 1
+    kept = ds.load(folder)
+    assert 0 < len(kept) < 60
+    done = run("sweep", grid, "--out", folder)
+    assert f"{len(kept)} of them from before" in done.stdout
+    assert not twice(folder)
+    assert len(ds.load(folder)) == 60
+
+
+def test_two_sweeps_at_once(tmp_path: Path) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(LONG | {"seeds": 80}))
+    first = start("sweep", grid, "--out", folder, "--shard-seconds", 0.2)
+    wait_for(lambda: shards(folder))
+    second = run("sweep", grid, "--out", folder)
+    assert second.returncode == 2
+    assert f"process {first.pid} on " in second.stderr
+    assert "at work: process" in run("sweep", "--status", folder).stdout
+    third = run("sweep", grid, "--out", folder, "--wait")
+    assert third.returncode == 0
+    assert "80 of them from before" in third.stdout
+    assert first.wait(30) == 0
+    assert not twice(folder)
+    config = ds.Config().replace(LONG["base"])  # type: ignore[arg-type]
+    assert same(ds.load(folder, strict=True), ds.train(config, 80, progress=False))
+
+
+def test_many_started_at_the_same_moment(tmp_path: Path) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(SMALL))
+    processes = [start("sweep", grid, "--out", folder, "--wait") for _ in range(4)]
+    assert [process.wait(60) for process in processes] == [0] * 4
+    assert not twice(folder)
+    assert same(ds.load(folder, strict=True), ds.sweep(SMALL, tmp_path / "alone", progress=False))
+
+
+# Runs within a mount namespace of its own, where everybody may mount a small file system.
+_DISK = """
+import json, subprocess, sys
+from pathlib import Path
+disk, grid, size = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+mount = lambda *options: subprocess.run(["mount", *options, str(disk)], check=True)
+sweep = lambda: subprocess.run(
+    [sys.executable, "-m", "dynascope", "sweep", grid, "--out", str(disk / "runs"),
+     "--shard-seconds", "0.05"], capture_output=True, text=True)
+mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs")
+told = {}
+def tell(name):
+    done = sweep()
+    import dynascope as ds
+    kept = ds.load(disk / "runs", strict=True)
+    seeds = [run.seed for run in kept if run.parameters() is not None]
+    told[name] = {"code": done.returncode, "error": done.stderr, "seeds": seeds}
+tell("full")
+tell("full again")
+mount("-o", "remount,size=64m")
+mount("-o", "remount,ro")
+tell("read-only")
+mount("-o", "remount,rw")
+tell("mended")
+print(json.dumps(told))
+"""
+
+
+def namespaces() -> bool:
+    if not shutil.which("unshare"):
+        return False
+    return subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not namespaces(), reason="needs unshare -rm, to mount a small tmpfs")
+def test_full_and_read_only_disks(tmp_path: Path) -> None:
+    grid, disk = tmp_path / "grid.toml", tmp_path / "disk"
+    grid.write_text(toml({"seeds": 40, "base": {"training.epochs": 40}}))
+    disk.mkdir()
+    script = ["unshare", "-rm", sys.executable, "-c", _DISK, str(disk), str(grid), "1m"]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    for name, words in (
+        ("full", "the disk is full"),
+        ("full again", "the disk is full"),
+        ("read-only", "Read-only file system"),
+    ):
+        assert told[name]["code"] == 1, told[name]
+        assert words in told[name]["error"]
+        assert "Traceback" not in told[name]["error"]
+        assert told[name]["error"].count("\n") == 1
+        assert 0 < len(told[name]["seeds"]) < 40
+    assert set(told["full"]["seeds"]) <= set(told["full again"]["seeds"])
+    assert told["mended"]["code"] == 0
+    assert told["mended"]["seeds"] == list(range(40))
+
+
+def test_damaged_shards_are_set_aside_and_computed_again(tmp_path: Path) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(SMALL))
+    whole = [bits(each) for each in ds.sweep(SMALL, folder, progress=False)]
+    first, second, *_ = sorted((folder / "runs").glob("*.parquet"))
+    first.write_bytes(first.read_bytes()[:1000])
+    tensors = folder / "trajectories" / f"{second.name.partition('-')[0]}.safetensors"
+    tensors.unlink()
+    refused = run("sweep", grid, "--out", folder, "--strict")
+    assert refused.returncode == 2
+    done = run("sweep", grid, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert str(first) in done.stderr
+    assert str(tensors) in done.stderr
+    assert (folder / "damaged" / first.name).stat().st_size == 1000
+    assert [bits(each) for each in ds.load(folder, strict=True)] == whole
+
+
+def test_a_damaged_plan_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    ds.sweep(SMALL, folder, progress=False)
+    plan = folder / "sweep.json"
+    plan.write_text(plan.read_text().replace("0.01", "0.02"))
+    with pytest.raises(ds.DynascopeError, match=r"sweep\.json: expected as written"):
+        ds.sweep(SMALL, folder, progress=False)
+    plan.unlink()
+    assert len(ds.sweep(SMALL, folder, progress=False)) == 12
+    assert not twice(folder)
