@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -246,25 +246,38 @@ class Runs(Sequence[Run]):
 
 
 def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:
-    """The id of a run, known before it is trained."""
+    """The id of a run, known before it is trained: a hash of this JSON, keys sorted, no spaces."""
     what = {
-        "config": json.loads(config.canonical_json()),
-        "seed": seed,
-        "origin": vars(origin) if origin else None,
-        "data": data.digest() if data else None,
+        "data": json.dumps(data.digest() if data else None),
+        "origin": json.dumps(vars(origin) if origin else None, sort_keys=True, separators=_CLOSE),
+        "seed": str(seed),
     }
-    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    rest = ",".join(f'"{name}":{value}' for name, value in what.items())
+    text = f'{{"config":{_canonical(config)},{rest}}}'
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+_CLOSE = (",", ":")
+
+
+@lru_cache(maxsize=4096)  # a sweep has many seeds of one config
+def _canonical(config: Config) -> str:
+    return config.canonical_json()
 
 
 def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:
     """The curves that a run with this config has values for."""
+    return _recorded(config, data is None or len(data.sets[1][1]) > 0)
+
+
+@lru_cache(maxsize=4096)
+def _recorded(config: Config, tested: bool) -> frozenset[str]:
     record, biases = config.record, () if config.model.bias else ("receptor_bias", "assembler_bias")
     missing = [f"/{name}" for name in biases]
     missing += [] if record.unseen else ["unseen_"]
     missing += [] if record.gradients else ["grad_norm/", "grad_norm_max/"]
     missing += [] if record.full_gradients else ["full_grad_norm/"]
-    missing += ["test_"] if data is not None and not len(data.sets[1][1]) else []
+    missing += [] if tested else ["test_"]
     return frozenset(
         name
         for name in CURVE_NAMES

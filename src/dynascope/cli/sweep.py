@@ -154,11 +154,9 @@ def _question(found: "Overview") -> str:
     """A first question that fits the sweep: success by what varies."""
     from dynascope.run import SOLVED_ACCURACY
 
-    by = ", ".join(found.varying[:3])
-    share = f"avg(CAST(accuracy > {SOLVED_ACCURACY} AS INT)) AS solved, count(*) AS runs"
-    if not by:
-        return f"SELECT {share} FROM runs"
-    return f"SELECT {by}, {share} FROM runs GROUP BY {by} ORDER BY {by}"
+    by = "".join(f"{name}, " for name in found.varying[:3])
+    counts = f"count(*) FILTER (accuracy > {SOLVED_ACCURACY}) AS solved, count(*) AS runs"
+    return f"SELECT {by}{counts} FROM runs GROUP BY ALL ORDER BY ALL"
 
 
 def _print_plan(grid: "Grid", options: Namespace) -> int:

@@ -1,23 +1,46 @@
 """Files of one store into another: names follow from contents, so nothing can collide."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
 from dynascope.store.files import TEMPORARY, write
 from dynascope.store.index import Index
 from dynascope.store.marks import FOLDER as MARKS
+from dynascope.store.tensors import DamagedError, TensorFile
 
 
-def copy_store(index: Index, target: Path) -> None:
-    """Copy whatever of a store is whole."""
-    lost = {each.path for each in index.damage}
+def copy_stores(indices: Sequence[Index], target: Path) -> None:
+    """Copy the files of stores whose `damage` is known in full (see `checking.check`).
+
+    Whole files first. Then, where nobody has a whole one, those of which a part is still good: what
+    of it is damaged will be named again by whoever reads it.
+    """
+    for whole in (True, False):
+        for index in indices:
+            lost = {each.path for each in index.damage}
+            for file in _files(index):
+                if (file not in lost) == whole:
+                    _copy(file, target)
+
+
+def _files(index: Index) -> list[Path]:
+    """Trajectories before the tables that need them; what cannot be opened is left where it is."""
+    files = []
     for shard in index.shards:
-        if shard.tensors.path not in lost:
-            _copy(shard.tensors.path, target)
-        _copy(shard.path, target)
-    for file in sorted((index.folder / MARKS).glob("*.json")):
-        if file not in lost:
-            _copy(file, target)
+        files += [shard.tensors.path] if _opens(shard.tensors) else []
+        files += [shard.path]
+    lost = {each.path for each in index.damage}
+    marks = sorted((index.folder / MARKS).glob("*.json"))
+    return [*files, *(file for file in marks if file not in lost)]
+
+
+def _opens(file: TensorFile) -> bool:
+    try:
+        file.check()
+    except DamagedError:
+        return False
+    return True
 
 
 def _copy(file: Path, target: Path) -> None:

@@ -66,7 +66,7 @@ def open_index(folder: PathLike, strict: bool = False) -> Index:
     found = []
     for shard in sorted(shards, key=lambda shard: (shard.about["batch"], shard.path.name)):
         try:
-            found.append((shard, shard.table(["id", "position"])))
+            found.append((shard, shard.table(["id", "position", "last_epoch"])))
             shard.tensors.check()
         except DamagedError as error:
             ours = found and found[-1][0] is shard  # then only its trajectories are lost
@@ -121,16 +121,20 @@ def _shards(path: Path) -> tuple[list[Shard], list[Damage]]:
 def _ordered(
     path: Path, found: list[tuple[Shard, pa.Table]], marks: Marks, damage: list[Damage]
 ) -> Index:
-    """Runs by batch, then position; one that is there twice counts once, where its bytes are."""
+    """Runs by batch, then position; one that is there twice counts once.
+
+    That is the one whose trajectory is there, then the one that went further, then the first.
+    """
     lost = {each.path for each in damage}
     counts = [len(table) for _, table in found]
     shard = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     row = _joined([np.arange(count, dtype=np.int32) for count in counts], np.int32)
     ids = _joined([_ids(table) for _, table in found], "S20")
     position = _joined([table["position"].to_numpy() for _, table in found], np.int64)
+    epochs = _joined([table["last_epoch"].to_numpy() for _, table in found], np.int64)
     batch = np.repeat([each.about["batch"] for each, _ in found], counts)
-    whole = np.repeat([each.tensors.path in lost for each, _ in found], counts)
-    order = np.lexsort((position, batch, whole))
+    cut = np.repeat([each.tensors.path in lost for each, _ in found], counts)
+    order = np.lexsort((position, batch, -epochs, cut))
     _, first = np.unique(ids[order], return_index=True)
     kept = order[first]
     kept = kept[np.lexsort((position[kept], batch[kept]))]

@@ -49,7 +49,7 @@ def mark(folder: Path, action: str, runs: Iterable[str], value: str = "") -> Non
     """Say one thing of some runs."""
     if action in ("tag", "untag") and not (isinstance(value, str) and _TAG.fullmatch(value)):
         raise expected("tag", "1 to 64 letters, digits or any of _ . : + -", value)
-    if action == "note" and not (isinstance(value, str) and len(value) <= _LONGEST_NOTE):
+    if action == "note" and not (is_text(value) and len(value) <= _LONGEST_NOTE):
         raise expected("note", f"a text of at most {_LONGEST_NOTE} characters", value)
     said = {
         "format": FORMAT,
@@ -65,10 +65,18 @@ def mark(folder: Path, action: str, runs: Iterable[str], value: str = "") -> Non
 def read_marks(folder: Path) -> tuple[Marks, list[tuple[Path, str]]]:
     """What is said of the store's runs, and the files that are damaged, each with how."""
     said, damaged = [], []
-    for file in sorted((folder / FOLDER).glob("*.json")):
+    try:
+        files = sorted(file for file in (folder / FOLDER).iterdir() if file.name[0] != ".")
+    except FileNotFoundError:  # nobody said anything
+        files = []
+    except OSError as error:
+        files, damaged = [], [(folder / FOLDER, _cannot(error))]
+    for file in files:
         try:
             said.append(_read(file))
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except OSError as error:
+            damaged.append((file, _cannot(error)))
+        except (ValueError, LookupError, TypeError) as error:
             damaged.append((file, str(error)))
     marks = Marks()
     for _, action, value, runs in sorted(said):
@@ -79,9 +87,18 @@ def read_marks(folder: Path) -> tuple[Marks, list[tuple[Path, str]]]:
 
 def _read(file: Path) -> tuple[int, str, str, list[str]]:
     contents = file.read_bytes()
-    if digest(contents) != file.stem:
+    if file.name != f"{digest(contents)}.json":
         raise ValueError("its contents are not those that its name tells")
     said: dict[str, Any] = json.loads(contents)
     if said["format"] != FORMAT or said["action"] not in _ACTIONS:
         raise ValueError("a newer dynascope wrote it")
     return said["time"], said["action"], said["value"], said["runs"]
+
+
+def _cannot(error: OSError) -> str:
+    return f"it cannot be read ({error.strerror})"
+
+
+def is_text(value: object) -> bool:
+    """Words, and no half of a surrogate pair among them, which no file could hold."""
+    return isinstance(value, str) and value.encode(errors="replace").decode() == value

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dynascope.errors import DynascopeError, expected
 from dynascope.store.files import PathLike
+from dynascope.store.marks import is_text
 from dynascope.store.schema import CURVES
 from dynascope.store.tables import COLUMNS, schema_of
 
@@ -40,7 +41,7 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
     from dynascope.run import Runs
     from dynascope.store.stored import load
 
-    if not isinstance(sql, str) or not sql.strip():
+    if not is_text(sql) or not sql.strip():
         raise expected("query", "an SQL query such as SELECT count(*) FROM runs", sql)
     runs = source if isinstance(source, Runs) else load(source)
     try:
@@ -50,7 +51,7 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
         with duckdb.connect() as connection:
             connection.register("runs", _filled(runs, _needed(statements)))
             for statement in statements[:-1]:
-                connection.execute(statement)
+                connection.execute(statement).fetchall()  # to its end, or the next cannot begin
             result = connection.sql(statements[-1].query)
             return pa.table({}) if result is None else result.to_arrow_table()
     except duckdb.InterruptException:

@@ -1,17 +1,20 @@
 """Runs into a store: a new folder, or one more batch in one that exists."""
 
 import json
+import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Run, Runs
 from dynascope.store.files import TEMPORARY, PathLike, check_new, new_folder, path_of
-from dynascope.store.index import open_index
+from dynascope.store.index import open_index, report
 from dynascope.store.marks import mark
 from dynascope.store.shard_write import make_shard
 from dynascope.tape import recorded_bytes
@@ -24,50 +27,51 @@ def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
     """Write runs to a new folder; with `append`, also to one that holds runs already."""
     if not len(runs):
         raise expected("runs", "at least one run to save", "none")
-    if append and path_of(folder).exists() and any(path_of(folder).iterdir()):
-        _add(runs, path_of(folder))
+    there = path_of(folder)
+    if append and there.is_dir() and any(there.iterdir()):
+        _add(runs, there)
         return
     with new_folder(check_new(folder)) as path:
-        _write(enumerate(runs), path)
+        _write(runs, range(len(runs)), path)
 
 
 def _add(runs: Runs, path: Path) -> None:
-    there = {bytes(each).decode() for each in open_index(path).ids}
-    _write(((i, run) for i, run in enumerate(runs) if run.id not in there), path)
+    """Add the runs that are not there yet, or are further than those that are."""
+    from dynascope.store.stored import StoredRuns
+
+    index = open_index(path)
+    there = StoredRuns(index, np.arange(len(index.ids))).table(["id", "last_epoch"]).to_pydict()
+    reached = dict(zip(there["id"], there["last_epoch"], strict=True))
+    _write(runs, [i for i, run in enumerate(runs) if run.epochs > reached.get(run.id, -1)], path)
 
 
-def _write(runs: Iterable[tuple[int, Run]], path: Path) -> None:
+def _write(runs: Runs, wanted: Iterable[int], path: Path) -> None:
     batch, temporary = time.time_ns(), path / TEMPORARY / secrets.token_hex(6)
-    for chunk in _chunks(runs):
-        shard = make_shard([run for _, run in chunk], [at for at, _ in chunk], batch)
-        shard.write(path, temporary)
-        _carry_marks([run for _, run in chunk], path)
+    for chunk in _chunks(runs, wanted):
+        # Asked for here, not before: stored runs need not fit into memory all together.
+        part = [runs[i] for i in chunk]
+        make_shard(part, chunk, batch).write(path, temporary)
+        _carry_marks(part, path)
     if temporary.exists():
         temporary.rmdir()
 
 
+@lru_cache(maxsize=4096)
 def shape_key(config: Config) -> str:
     """Runs of one shard have this in common."""
     record = config.to_dict()["record"]
     return json.dumps([config.shapes, config.precision, record], sort_keys=True)
 
 
-def _chunks(runs: Iterable[tuple[int, Run]]) -> Iterator[list[tuple[int, Run]]]:
-    """Runs of one shape that stand together, cut where a shard would become too large.
-
-    Runs are asked for one by one: those of a store need not fit into memory together.
-    """
-    for _, same in groupby(runs, key=lambda each: shape_key(each[1].config)):
-        chunk: list[tuple[int, Run]] = []
-        size = 0
-        for each in same:
-            chunk.append(each)
-            size += recorded_bytes(each[1].config)
-            if len(chunk) == SHARD_RUNS or size > SHARD_BYTES:
-                yield chunk
-                chunk, size = [], 0
-        if chunk:
-            yield chunk
+def _chunks(runs: Runs, wanted: Iterable[int]) -> Iterator[list[int]]:
+    """Numbers of runs of one shape, cut where a shard would become too large."""
+    groups: dict[str, list[int]] = {}
+    for i in wanted:
+        groups.setdefault(shape_key(runs[i].config), []).append(i)
+    for group in groups.values():
+        most = SHARD_BYTES // recorded_bytes(runs[group[0]].config)
+        most = max(1, min(SHARD_RUNS, most))
+        yield from (group[i : i + most] for i in range(0, len(group), most))
 
 
 def _carry_marks(runs: list[Run], path: Path) -> None:
@@ -83,19 +87,23 @@ def _carry_marks(runs: list[Run], path: Path) -> None:
 
 
 def merge(folders: Iterable[PathLike], out: PathLike) -> None:
-    """One new store with the runs of several; files are copied as they are, damaged ones are not.
+    """One new store with the runs of several; files are copied as they are.
 
-    A run that several have is there once. Tags and notes come along, and so do deletions.
+    A run that several have is there once. Tags and notes come along, and so do deletions. Damaged
+    files are named in a warning; one that another folder has whole is taken from there.
     """
-    from dynascope.store.copying import copy_store
+    from dynascope.store.checking import check
+    from dynascope.store.copying import copy_stores
 
+    if isinstance(folders, str | os.PathLike):
+        raise expected("folders", "a list of folders", folders)
     paths = [path_of(folder) for folder in folders]
     if not paths:
         raise expected("folders", "at least one folder of runs", "none")
     target = check_new(out)
-    indices = [open_index(path) for path in paths]
+    indices = [check(path) for path in paths]
+    report([each for index in indices for each in index.damage], strict=False)
     if not any(len(index.ids) for index in indices):
         raise DynascopeError(f"{', '.join(map(str, paths))}: expected runs to merge, but none are.")
     with new_folder(target) as folder:
-        for index in indices:
-            copy_store(index, folder)
+        copy_stores(indices, folder)

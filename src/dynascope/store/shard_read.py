@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,8 @@ class Shard:
             about = json.loads(metadata.metadata[KEY])
             if about["format"] != FORMAT:
                 raise DamagedError(_NEWER.format(about["format"], FORMAT))
+            if about["shard"] != name["shard"]:
+                raise DamagedError("its name is not the one that it was written with")
             tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
             file = TensorFile(tensors, about["tensors"]["size"], about["tensors"]["header"])
         return cls(path, about, metadata, file)
@@ -75,8 +77,12 @@ class Shard:
         arrays = [self._kept[name] if name in self._kept else read[name] for name in columns]
         return pa.Table.from_arrays(arrays, schema=pa.schema([SCHEMA.field(n) for n in columns]))
 
+    @cached_property
+    def _ranges(self) -> dict[str, list[tuple[int, int]]]:
+        return column_ranges(self.metadata)
+
     def _read(self, columns: Sequence[str]) -> list[pa.ChunkedArray]:
-        ranges, sums = column_ranges(self.metadata), self.about["columns"]
+        ranges, sums = self._ranges, self.about["columns"]
         with _reading():
             contents = self._mapped()
             for name in columns:
@@ -88,7 +94,7 @@ class Shard:
 
     def _mapped(self) -> memoryview:
         stat = os.stat(self.path)
-        last = max(end for ranges in column_ranges(self.metadata).values() for _, end in ranges)
+        last = max(end for ranges in self._ranges.values() for _, end in ranges)
         if stat.st_size < last:  # to touch a map of a file that was cut off ends the process
             raise DamagedError("it is cut off")
         return _map(self.path, stat.st_ino, stat.st_mtime_ns, stat.st_size)

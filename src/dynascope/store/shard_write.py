@@ -60,14 +60,13 @@ def make_shard(runs: Sequence[Run], positions: Sequence[int], batch: int) -> Sha
     from dynascope import __version__
 
     packed = pack(runs)
-    name = _name(runs)
+    name = _name(runs, packed.places["checksum"], __version__)
     steps = next((run.steps for run in runs if run.steps), None)
-    described = {"format": str(FORMAT), "dynascope": __version__, "shard": name}
-    tensors = safetensors_bytes(packed.tensors, metadata=described)
-    about: dict[str, Any] = {
-        "format": FORMAT,
-        "dynascope": __version__,
-        "shard": name,
+    written = {"format": FORMAT, "dynascope": __version__, "shard": name}
+    # One key only: safetensors writes several in a random order, and equal shards must have equal
+    # bytes, since one may be written where the other is.
+    tensors = safetensors_bytes(packed.tensors, metadata={KEY.decode(): json.dumps(written)})
+    about: dict[str, Any] = written | {
         "batch": batch,
         "tensors": {"size": len(tensors), "header": digest(header_of(tensors))},
         "steps": list(steps.curves) if steps else None,
@@ -143,8 +142,10 @@ def footer_length(end: bytes | memoryview) -> int:
     return int.from_bytes(end[-_FOOTER_END:-4], "little") + _FOOTER_END
 
 
-def _name(runs: Sequence[Run]) -> str:
-    """Follows from which runs there are and what they recorded."""
+def _name(runs: Sequence[Run], checksums: Sequence[str], version: str) -> str:
+    """Follows from all that is in the trajectory file, so that no other file can have it: which
+    runs, what they recorded, every bit of it, and who wrote it."""
     record = json.dumps(runs[0].config.to_dict()["record"], sort_keys=True)
-    text = "\n".join([record, *(f"{run.id} {run.epochs}" for run in runs)])
+    each = (f"{run.id} {run.epochs} {of}" for run, of in zip(runs, checksums, strict=True))
+    text = "\n".join([f"{FORMAT} {version} {record}", *each])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

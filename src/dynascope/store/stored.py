@@ -47,6 +47,7 @@ class StoredRun(Run):
     _shard: Shard
     _row: int
     _index: Index
+    _mapped: dict[str, Array]
 
     @cached_property
     def _scalars(self) -> dict[str, Any]:
@@ -54,13 +55,20 @@ class StoredRun(Run):
         row: dict[str, Any] = table.slice(self._row, 1).to_pylist()[0]
         return row
 
-    @cached_property
+    @property
     def _tensors(self) -> dict[str, Array]:
-        """This run's rows of every tensor, in the file's own memory map; checked once."""
-        row = self._scalars
-        spans = {what: (row[f"{what}_begin"], row[f"{what}_end"]) for what in SPANS}
-        file = self._shard.tensors
-        return _whole(file.path, lambda: file.run(spans, row["data"], row["checksum"]))
+        """This run's rows of every tensor, in the file's own memory map.
+
+        Checked once, and again when the file is no longer the same: to touch the map of one that
+        was cut off meanwhile ends the process.
+        """
+        file, row = self._shard.tensors, self._scalars
+        stamp = _whole(file.path, file.stamp)
+        if vars(self).get("_stamp") != stamp:
+            spans = {what: (row[f"{what}_begin"], row[f"{what}_end"]) for what in SPANS}
+            read = _whole(file.path, lambda: file.run(spans, row["data"], row["checksum"]))
+            vars(self).update(_mapped=read, _stamp=stamp)
+        return self._mapped
 
     @cached_property
     def id(self) -> str:
@@ -106,7 +114,10 @@ class StoredRun(Run):
 
     @cached_property
     def curves(self) -> Mapping[str, Array]:
-        return _Curves(self._shard, self._row, self.config, self.data)
+        has = recorded_curves(self.config, None)
+        if self._scalars["data"] and not _curve(self._shard, "test_loss")[self._row].is_valid:
+            has -= {name for name in has if name.startswith("test_")}  # the data have no test set
+        return _Curves(self._shard, self._row, has, self.config.precision)
 
     @cached_property
     def table(self) -> Array:
@@ -122,7 +133,7 @@ class StoredRun(Run):
 
     @cached_property
     def weight_epochs(self) -> npt.NDArray[np.int64]:
-        return self._tensors["weights/epoch"]
+        return self._epochs("weights")
 
     @cached_property
     def states(self) -> Array:
@@ -130,24 +141,25 @@ class StoredRun(Run):
 
     @cached_property
     def state_epochs(self) -> npt.NDArray[np.int64]:
-        return self._tensors["states/epoch"]
+        return self._epochs("states")
 
     @cached_property
     def steps(self) -> Steps | None:
         span, names = self.config.record.steps, self._shard.about["steps"]
         if span is None or names is None:
             return None
-        table = self._tensors["steps/curves"]
-        curves = {name: table[:, column] for column, name in enumerate(names)}
-        return Steps(span[0], span[1], curves, self._tensors["steps/weights"])
+        tensors = self._tensors
+        curves = {name: tensors["steps/curves"][:, column] for column, name in enumerate(names)}
+        return Steps(span[0], span[1], curves, tensors["steps/weights"])
 
     @cached_property
     def data(self) -> Data | None:
         digest = self._scalars["data"]
         if digest is None:
             return None
+        tensors = self._tensors
         of = {
-            name: tuple(self._tensors[f"data/{digest}/{name}_{part}"] for part in _PARTS)
+            name: tuple(tensors[f"data/{digest}/{name}_{part}"] for part in _PARTS)
             for name in ("train", "test")
         }
         return Data(train=of["train"], test=of["test"])  # type: ignore[arg-type]
@@ -157,12 +169,19 @@ class StoredRun(Run):
         kept = np.flatnonzero(self.weight_epochs == at)
         if not len(kept):
             return super().parameters(epoch)
-        rows = [self._tensors[f"weights/{name}"][kept[-1]] for name in self.config.shapes]
+        tensors = self._tensors
+        rows = [tensors[f"weights/{name}"][kept[-1]] for name in self.config.shapes]
         flat = np.concatenate([row.ravel() for row in rows])
         return Parameters.from_flat(flat, self.config.shapes)
 
+    def _epochs(self, what: str) -> npt.NDArray[np.int64]:
+        epochs: npt.NDArray[np.int64] = self._tensors[f"{what}/epoch"].copy()
+        epochs.flags.writeable = False
+        return epochs
+
     def _packed(self, what: str) -> Array:
-        parts = [self._tensors[f"{what}/{name}"] for name in self.config.shapes]
+        tensors = self._tensors
+        parts = [tensors[f"{what}/{name}"] for name in self.config.shapes]
         lead = 1 if what == "weights" else 2
         packed = np.concatenate([part.reshape(*part.shape[:lead], -1) for part in parts], axis=-1)
         packed.flags.writeable = False
@@ -175,9 +194,8 @@ _PARTS = ("tokens", "targets")
 class _Curves(Mapping[str, Array]):
     """The curves of a run; each is read when it is asked for."""
 
-    def __init__(self, shard: Shard, row: int, config: Config, data: Data | None) -> None:
-        self._shard, self._row, self._type = shard, row, np.dtype(config.precision)
-        has = recorded_curves(config, data)
+    def __init__(self, shard: Shard, row: int, has: frozenset[str], precision: str) -> None:
+        self._shard, self._row, self._type = shard, row, np.dtype(precision)
         self._names = tuple(name for name in CURVES if name in has)
 
     def __getitem__(self, name: str) -> Array:
@@ -260,14 +278,16 @@ class StoredRuns(Runs):
         return int((found > accuracy).sum())
 
     def curve(self, name: str) -> Array:
-        if not len(self):
+        if not len(self) or name not in CURVES:
             return super().curve(name)
-        lists = self.table([name])[name].combine_chunks()
+        table = self.table([name, "precision"])
+        lists = table[name].combine_chunks()
         lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
-        if lists.null_count or len(lengths) != 1:
-            return super().curve(name)  # says what is missing, or that lengths differ
-        flat = lists.flatten().to_numpy(zero_copy_only=False)
-        return flat.astype(self[0].config.precision).reshape(len(lists), -1)  # type: ignore[no-any-return]
+        if len(lists) != len(self) or lists.null_count or len(lengths) != 1:
+            return super().curve(name)  # says what is damaged or missing, or that lengths differ
+        precision = np.result_type(*set(table["precision"].to_pylist()))
+        flat: Array = lists.flatten().to_numpy(zero_copy_only=False)
+        return flat.astype(precision).reshape(len(lists), -1)
 
     def table(self, columns: Sequence[str] | None = None, curves: bool = False) -> pa.Table:
         names = check_columns(columns, curves)

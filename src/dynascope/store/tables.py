@@ -1,6 +1,6 @@
 """Runs as one Arrow table, for pandas and SQL: a row per run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,12 +19,15 @@ def check_columns(columns: Sequence[str] | None, curves: bool = False) -> list[s
     """The names of the columns that were asked for: all but the curves, or those given."""
     if columns is None:
         return [*COLUMNS, *(CURVES if curves else ())]
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise expected("columns", "a list of names", columns)
-    for name in columns:
+    names = list(columns)
+    if not all(isinstance(name, str) for name in names):
+        raise expected("columns", "a list of names", names)
+    for name in names:
         if name not in SCHEMA.names and name not in MARKS:
             raise unknown("", name, [*SCHEMA.names, *MARKS], kind="column")
-    return list(dict.fromkeys([*columns, *(CURVES if curves else ())]))
+    return list(dict.fromkeys([*names, *(CURVES if curves else ())]))
 
 
 def table_of(runs: Sequence[Run], columns: Sequence[str] | None, curves: bool) -> pa.Table:

@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -150,7 +151,7 @@ class TensorFile:
 
     def check(self) -> None:
         """The cheap part: size and header."""
-        try:
+        with _reading():
             if self.path.stat().st_size != self.size:
                 raise DamagedError("it is not as long as it was written")
             with open(self.path, "rb") as handle:
@@ -160,14 +161,18 @@ class TensorFile:
                     raise DamagedError("it is no safetensors file")
                 if digest(start + handle.read(length)) != self.header:
                     raise DamagedError("its header is not the one that was written")
-        except OSError as error:
-            raise DamagedError(f"it cannot be read ({error.strerror})") from None
+
+    def stamp(self) -> tuple[int, int, int]:
+        """Another one when the file is not what it was."""
+        with _reading():
+            stat = os.stat(self.path)
+            return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def tensors(self) -> Mapping[str, Array]:
         """All tensors, mapped into memory: what is not looked at is not read."""
         self.check()  # each time: to touch a map of a file that was cut off ends the process
-        stat = os.stat(self.path)
-        return _mapped(self.path, self.header, stat.st_ino, stat.st_mtime_ns)
+        with _reading():
+            return _mapped(self.path, self.header, self.stamp())
 
     def run(
         self, spans: Mapping[str, tuple[int, int]], digest: str | None, expected: str
@@ -180,7 +185,7 @@ class TensorFile:
 
 
 @lru_cache(maxsize=32)  # a map holds a file open, and a process may not hold many
-def _mapped(path: Path, header: str, inode: int, changed: int) -> Mapping[str, Array]:
+def _mapped(path: Path, header: str, stamp: tuple[int, int, int]) -> Mapping[str, Array]:
     with open(path, "rb") as handle:
         mapped = memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
     start = header_of(mapped)
@@ -195,3 +200,12 @@ def _mapped(path: Path, header: str, inode: int, changed: int) -> Mapping[str, A
         )
         for name, tensor in described.items()
     }
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Within its block a refusal of the system is damage."""
+    try:
+        yield
+    except OSError as error:
+        raise DamagedError(f"it cannot be read ({error.strerror})") from None

@@ -16,7 +16,10 @@ from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.sweeps.packing import Item
 from dynascope.sweeps.plan import Plan, Stage
 
-_COLUMNS = ("config", "seed", "parent", "id", "diverged", "data", "origin", "seconds")
+_COLUMNS = (
+    *("config", "seed", "parent", "id", "diverged", "data", "origin", "seconds"),
+    *("epochs", "last_epoch"),
+)
 Key = tuple[str, int, str | None]
 
 
@@ -35,13 +38,14 @@ class Known:
         self._diverged: set[int] = set()
         self._seconds: dict[int, float] = {}
         for row in zip(*table.values(), strict=True):
-            config, seed, parent, run, diverged, data, origin, seconds = row
+            config, seed, parent, run, diverged, data, origin, seconds, epochs, last = row
             at = places[run.encode()]
             self._ids[at] = run
             self._seconds[at] = seconds
             if diverged is not None:
                 self._diverged.add(at)
-            if data is None and origin in (None, "fine-tune"):
+            # Neither another's data or edits, nor a run that somebody saved before its end.
+            if data is None and origin in (None, "fine-tune") and last >= epochs:
                 self._at[config, seed, parent] = at
 
     def find(self, config: str, seed: int, parent: int | None) -> int | None:
