@@ -14,7 +14,12 @@ from dynascope.errors import DynascopeError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments (default: the process's own) ask for."""
-    warnings.showwarning = _warn
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        return _guarded(arguments)
+
+
+def _guarded(arguments: Sequence[str] | None) -> int:
     try:
         code = _run(sys.argv[1:] if arguments is None else arguments)
         if sys.stdout:  # None where a shell closed it: dynascope demo >&-

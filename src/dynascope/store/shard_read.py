@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynascope.store.schema import SCHEMA
+from dynascope.store.schema import SCALARS, SCHEMA
 from dynascope.store.shard_write import (
     FORMAT,
     KEY,
@@ -42,7 +42,6 @@ class Shard:
     about: dict[str, Any]
     metadata: pq.FileMetaData
     tensors: TensorFile
-    _kept: dict[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> "Shard":
@@ -68,14 +67,16 @@ class Shard:
     def __len__(self) -> int:
         return int(self.metadata.num_rows)
 
-    def table(self, columns: Sequence[str], keep: bool = False) -> pa.Table:
-        """Some columns of all rows, checked; `keep` holds them in memory for the next time."""
-        missing = [name for name in dict.fromkeys(columns) if name not in self._kept]
-        read = dict(zip(missing, self._read(missing), strict=True)) if missing else {}
-        if keep:
-            self._kept.update(read)
-        arrays = [self._kept[name] if name in self._kept else read[name] for name in columns]
-        return pa.Table.from_arrays(arrays, schema=pa.schema([SCHEMA.field(n) for n in columns]))
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows, checked."""
+        schema = pa.schema([SCHEMA.field(name) for name in columns])
+        return pa.Table.from_arrays(self._read(columns), schema=schema)
+
+    @cached_property
+    def scalars(self) -> dict[str, pa.ChunkedArray]:
+        """Everything but the curves, kept: whoever asks for one run is likely to ask for more."""
+        names = SCALARS.names
+        return dict(zip(names, self._read(names), strict=True))
 
     @cached_property
     def _ranges(self) -> dict[str, list[tuple[int, int]]]:

@@ -17,7 +17,7 @@ from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
-from dynascope.store.schema import CURVES, SCALARS, SPANS, config_of, origin_of
+from dynascope.store.schema import CURVES, SPANS, config_of, origin_of
 from dynascope.store.shard_read import Shard
 from dynascope.store.tables import MARKS, check_columns, marked, schema_of
 from dynascope.store.tensors import DamagedError
@@ -50,10 +50,8 @@ class StoredRun(Run):
     _mapped: dict[str, Array]
 
     @cached_property
-    def _scalars(self) -> dict[str, Any]:
-        table = _whole(self._shard.path, lambda: self._shard.table(SCALARS.names, keep=True))
-        row: dict[str, Any] = table.slice(self._row, 1).to_pylist()[0]
-        return row
+    def _scalars(self) -> "_Row":
+        return _Row(_whole(self._shard.path, lambda: self._shard.scalars), self._row)
 
     @property
     def _tensors(self) -> dict[str, Array]:
@@ -189,6 +187,22 @@ class StoredRun(Run):
 
 
 _PARTS = ("tokens", "targets")
+
+
+class _Row(Mapping[str, Any]):
+    """One row of a table; a value becomes a Python object when it is looked at."""
+
+    def __init__(self, columns: dict[str, pa.ChunkedArray], row: int) -> None:
+        self._columns, self._row = columns, row
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name][self._row].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
 
 
 class _Curves(Mapping[str, Array]):

@@ -1,123 +1,117 @@
 """Shards on a Ray cluster: each is a task for one core, retried when its node is lost.
 
-Only the process that sweeps decides what is missing and what is kept. Results come back through
-Ray's object store and are written by that process ("object"), or are written by the workers
-themselves into a folder that all nodes share ("shared"). Either way a shard is a pure function of
-its jobs, so it has the same bits wherever it was computed.
+Only the process that sweeps decides what is missing and what is kept: results come back to it
+through Ray's object store ("object"), or are staged by the workers in a folder that all nodes
+share and moved into place by it ("shared"); see `parcel`. Ray says nothing on its own: what a
+person should know is an error or a warning of one sentence.
 """
 
 import contextlib
-import logging
-import os
-import secrets
+import math
+import pickle
+import shutil
+import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from dynascope.engine import Job, Report, train_job
-from dynascope.errors import DynascopeError, expected
-from dynascope.store.files import TEMPORARY
-from dynascope.store.index import SWEEP
-from dynascope.store.shard_write import ShardFiles, make_shard
-from dynascope.store.tensors import digest
+from dynascope.engine import Report
+from dynascope.errors import DynascopeError
+from dynascope.store.shard_write import ShardFiles
+from dynascope.sweeps.connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.cost import expected_seconds
+from dynascope.sweeps.parcel import Parcel, Shared, make
 from dynascope.sweeps.work import Shard, SweepStatus
 
-RESULTS = ("object", "shared")
-_RETRIES = 10  # times that a shard is given to another node when its own is lost
+RETRIES = 10  # times that a shard is given to another node when its own is lost
 _AHEAD = 2  # shards for each core that wait in Ray: a core that is done finds the next one there
 _LOOK = 0.2  # seconds between reports
+_ASK = 2.0  # seconds between questions to the cluster's head
+_LOST = 15.0  # seconds without an answer after which it is gone
+_PATIENCE = 30.0  # seconds without a core in the whole cluster before a warning
+_GIVE_UP = 900.0  # and before it ends: nodes may be on their way, but not for ever
+_AGAIN = "what is finished is kept: run the same again"
+
+Keep = Callable[[ShardFiles], None]
 
 
-@dataclass(frozen=True)
-class Parcel:
-    """What a worker is sent: everything that a shard follows from, and where it goes."""
-
-    jobs: tuple[Job, ...]
-    positions: tuple[int, ...]
-    batch: int
-    version: str
-    shared: tuple[str, str] | None = None  # folder, digest of its sweep.json
+class ClusterWarning(UserWarning):
+    """A cluster that makes a sweep wait."""
 
 
-def make(parcel: Parcel) -> ShardFiles | str:
-    """In a worker: train a shard; returns its files, or their name if they are written already."""
-    from dynascope import __version__
-
-    if parcel.version != __version__:
-        raise expected("worker", f"dynascope {parcel.version} like the sweep's", __version__)
-    folder = None if parcel.shared is None else _shared_folder(*parcel.shared)
-    runs = [train_job(job) for job in parcel.jobs]
-    files = make_shard(runs, parcel.positions, parcel.batch)
-    if folder is None:
-        return files
-    temporary = folder / TEMPORARY / secrets.token_hex(6)
-    files.write(folder, temporary)
-    temporary.rmdir()
-    return files.parquet_name
+class LostClusterError(DynascopeError):
+    """There is nothing left to ask: what Ray still has of it may crash when it is touched."""
 
 
-def _shared_folder(name: str, ledger: str) -> Path:
-    """The folder, once it is sure that it is the very same one on this node."""
-    path = Path(name)
-    with contextlib.suppress(OSError):
-        if digest((path / SWEEP).read_bytes()) == ledger:
-            return path
-    raise DynascopeError(
-        f"{name}: expected a folder that all nodes share, but {os.uname().nodename} does not see "
-        "the sweep in it; without `--results shared` runs come back through Ray itself."
-    )
+class RayWorkers:
+    """The workers of a cluster, from the first stage that needs them to the end of the block."""
+
+    def __init__(self, address: str, results: str, folder: Path) -> None:
+        self._address, self._results, self._folder = address, results, folder
+        self._open = contextlib.ExitStack()
+        self._ray: Any = None
+        self._guest = False
+
+    def __enter__(self) -> "RayWorkers":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def work(
+        self, shards: Sequence[Shard], keep: Keep, status: SweepStatus, report: Report | None
+    ) -> None:
+        """Have every shard made by the cluster, and keep each as it arrives."""
+        if self._ray is None:
+            self._ray, self._guest = self._open.enter_context(connected(self._address))
+        shared = Shared.of(self._folder) if self._results == "shared" else None
+        try:
+            Dispatch(self._ray, shards, keep, status, shared, self._guest).work(report)
+        finally:
+            if shared:  # what lost workers have left there
+                shutil.rmtree(shared.staging, ignore_errors=True)
 
 
-def work_on_ray(
-    shards: Sequence[Shard],
-    keep: Callable[[ShardFiles], None],
-    status: SweepStatus,
-    address: str,
-    results: str,
-    folder: Path,
-    report: Report | None,
-) -> None:
-    """Have every shard made by the cluster, and keep each as it arrives."""
-    if results not in RESULTS:
-        raise expected("results", f"one of {', '.join(RESULTS)}", results)
-    shared = None
-    if results == "shared":
-        shared = (str(folder.resolve()), digest((folder / SWEEP).read_bytes()))
-    with connected(address) as ray:
-        _Dispatch(ray, shards, keep, status, shared).work(report)
-
-
-class _Dispatch:
+class Dispatch:
     """Shards out, results in."""
 
     def __init__(
         self,
         ray: Any,
         shards: Sequence[Shard],
-        keep: Callable[[ShardFiles], None],
+        keep: Keep,
         status: SweepStatus,
-        shared: tuple[str, str] | None,
+        shared: Shared | None,
+        guest: bool,  # on somebody else's connection
     ) -> None:
-        options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        options = {"num_cpus": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD"}
         self._ray, self._task = ray, ray.remote(**options)(make)
-        self._keep, self._status, self._shared = keep, status, shared
+        self._keep, self._status, self._shared, self._guest = keep, status, shared, guest
         self._waiting = deque(shards)
         self._out: dict[Any, Shard] = {}  # by the reference of the result
+        self._cores = Cores(ray)
 
     def work(self, report: Report | None) -> None:
         try:
             while self._waiting or self._out:
-                self._send()
-                self._collect(_LOOK)
+                with failures(self._ray):
+                    self._send()
+                    for reference in self._arrived(_LOOK):
+                        self._take(reference)
                 if report:
                     report(self._status)
+        except LostClusterError:
+            raise
         except BaseException:
-            self._collect(0)  # what has arrived is kept
-            for reference in self._out:
-                self._ray.cancel(reference, force=True)
+            self._end()
             raise
         finally:
             if report and hasattr(report, "close"):
@@ -126,70 +120,111 @@ class _Dispatch:
     def _send(self) -> None:
         from dynascope import __version__
 
-        # Asked for each time: nodes come and go.
-        cores = int(self._ray.cluster_resources().get("CPU", 0))
-        while self._waiting and len(self._out) < max(1, _AHEAD * cores):
+        most = max(1, _AHEAD * self._cores.count())  # counted each time: nodes come and go
+        while self._waiting and len(self._out) < most:
             shard = self._waiting.popleft()
             jobs = tuple(shard.jobs[j] for j in range(len(shard.jobs)))
-            parcel = Parcel(jobs, shard.positions, shard.batch, __version__, self._shared)
-            self._out[self._task.remote(parcel)] = shard
+            parcel = Parcel(jobs, shard.positions, shard.batch, self._shared)
+            self._out[self._task.remote(__version__, pickle.dumps(parcel))] = shard
 
-    def _collect(self, seconds: float) -> None:
-        if not self._out:
-            return
-        ready, _ = self._ray.wait(list(self._out), num_returns=len(self._out), timeout=seconds)
-        for reference in ready:
-            with _failures(self._ray):
-                result = self._ray.get(reference)
-            if isinstance(result, ShardFiles):
-                self._keep(result)
-            shard = self._out.pop(reference)
-            self._status.finished_runs += len(shard.jobs)
-            for config in shard.jobs.configs():
-                self._status.finished_epochs += config.training.epochs
-                self._status.finished_cost += expected_seconds(config)
+    def _arrived(self, seconds: float) -> list[Any]:
+        """Everything that is there once something is, or after some time nothing."""
+        out = list(self._out)
+        first, _ = self._ray.wait(out, num_returns=1, timeout=seconds)
+        return list(self._ray.wait(out, num_returns=len(out), timeout=0)[0]) if first else []
+
+    def _take(self, reference: Any) -> None:
+        result = self._ray.get(reference)
+        if isinstance(result, ShardFiles):
+            self._keep(result)
+        else:
+            result.adopt(self._shared)
+        shard = self._out.pop(reference)
+        self._status.finished_runs += len(shard.jobs)
+        for config in shard.jobs.configs():
+            self._status.finished_epochs += config.training.epochs
+            self._status.finished_cost += expected_seconds(config)
+
+    def _end(self) -> None:
+        """Keep what has arrived and call the rest off."""
+        with contextlib.suppress(Exception):
+            for reference in self._arrived(0) if self._out else []:
+                with contextlib.suppress(Exception):  # it may be what failed in the first place
+                    self._take(reference)
+        for reference in self._out if self._guest else ():  # else it ends with the connection
+            with contextlib.suppress(Exception):
+                self._ray.cancel(reference, force=True)
+
+
+class Cores:
+    """How many there are in the cluster at present, and whether there is a cluster still."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray, self._head = ray, head_of(ray)
+        self._count, self._warned = 0, False
+        self._asked = -math.inf
+        self._answered = self._seen = time.monotonic()  # the head, and any core
+
+    def count(self) -> int:
+        now = time.monotonic()
+        if now > self._asked + _ASK:
+            self._asked = now
+            if self._head_answers():
+                self._answered = now
+                self._count = int(self._ray.cluster_resources().get("CPU", 0))
+            elif now > self._answered + _LOST:
+                text = f"ray: the cluster's head does not answer any more; {_AGAIN}."
+                raise LostClusterError(text)
+            self._judge(now)
+        return self._count
+
+    def _head_answers(self) -> bool:
+        """Knocked before it is asked: Ray waits a minute for an answer, then ends the process."""
+        try:
+            if self._head:
+                knock(self._head)
+        except REFUSALS:
+            return False
+        return True
+
+    def _judge(self, now: float) -> None:
+        without = now - self._seen
+        if self._count:
+            self._seen, self._warned = now, False
+        elif without > _GIVE_UP:
+            raise DynascopeError(
+                f"ray: expected a node with a core, but the cluster had none for {without:.0f} "
+                f"seconds; {_AGAIN}, when it has."
+            )
+        elif without > _PATIENCE and not self._warned:
+            self._warned = True
+            text = "ray: the cluster has no node with a core; the sweep waits until one joins."
+            warnings.warn(ClusterWarning(text), stacklevel=5)
 
 
 @contextlib.contextmanager
-def _failures(ray: Any) -> Iterator[None]:
-    """Within its block what went wrong on a node is one sentence."""
+def failures(ray: Any) -> Iterator[None]:
+    """Within its block what goes wrong in the cluster is one sentence."""
     try:
         yield
     except ray.exceptions.RayTaskError as error:
         cause = error.cause
         if isinstance(cause, DynascopeError | MemoryError):
             raise cause from None
-        raise DynascopeError(f"ray: a worker failed: {cause!r}.") from None
+        if "No module named 'dynascope" in str(error):
+            raise DynascopeError(_elsewhere()) from None
+        raise DynascopeError(f"ray: a worker failed ({reason(cause)}); {_AGAIN}.") from None
+    except (ray.exceptions.RpcError, ray.exceptions.RaySystemError, OSError) as error:
+        text = f"ray: the cluster failed ({reason(error)}); {_AGAIN}."
+        raise LostClusterError(text) from None
     except ray.exceptions.RayError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DynascopeError(
-            f"ray: the cluster lost a shard {_RETRIES} times ({reason}); what is finished is kept: "
-            "run the same again."
-        ) from None
+        text = f"ray: the cluster lost a shard for good ({reason(error)}); {_AGAIN}."
+        raise DynascopeError(text) from None
 
 
-@contextlib.contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """Ray, connected to the cluster that is meant: `local` starts one on this machine."""
-    try:
-        import ray
-    except ImportError:
-        raise DynascopeError("ray: not installed; pip install 'dynascope[ray]' adds it.") from None
-    if ray.is_initialized():  # a notebook that is on a cluster already
-        yield ray
-        return
-    where: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
-    if address != "local":
-        where["address"] = address
-    try:
-        ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DynascopeError(
-            f"ray: expected a cluster at {address}, but found none ({reason}); `ray start --head` "
-            "starts one, and --ray local needs none."
-        ) from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+def _elsewhere() -> str:
+    from dynascope import __version__
+
+    return (
+        f"ray: expected dynascope {__version__} on every node, but one has none; install it there."
+    )

@@ -11,8 +11,8 @@ def work_locally(
     shards: Sequence[Shard],
     keep: Callable[[ShardFiles], None],
     status: SweepStatus,
-    threads: int | None,
     report: Report | None,
+    threads: int | None,
 ) -> None:
     """Train every job and keep each shard as soon as its last run is there.
 

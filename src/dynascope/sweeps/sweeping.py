@@ -1,12 +1,14 @@
 """A sweep from its grid to its last shard: what is missing is computed, what is there stays."""
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import Report, count_threads
+from dynascope.engine import Report, check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
 from dynascope.store.files import (
     OWN_TEMPORARY,
@@ -18,6 +20,7 @@ from dynascope.store.files import (
 )
 from dynascope.store.index import SWEEP, Index, open_index
 from dynascope.store.quarantine import set_aside
+from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
 from dynascope.store.shard_write import RUNS, ShardFiles
 from dynascope.store.stored import StoredRuns, load
 from dynascope.sweeps.grid import Grid, parse_grid, read_grid
@@ -27,6 +30,7 @@ from dynascope.sweeps.missing import Jobs, Known, Standing, standings
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
 from dynascope.sweeps.work import Shard, SweepStatus, begin_stage, status_of
+from dynascope.tape import recorded_bytes
 
 RESULTS = ("object", "shared")
 
@@ -106,15 +110,42 @@ def check_how(how: How) -> How:
 def carry_out(grid: Grid, folder: Path, how: How, report: Report | None) -> int:
     """Do whatever is missing; returns how many runs that were."""
     plan = expand(grid)
+    if how.ray is None:
+        _check_memory(plan, how)
     check_place(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, how.wait):
+    with locked(folder, how.wait), _workers(how, folder) as work:
         ledger = agree(folder, grid)
         status = status_of(standings(plan, Known(_whole_index(folder, how.strict))))
         for number in range(len(plan.stages)):
-            _stage(number, plan, ledger, folder, how, status, report)
+            _stage(number, plan, ledger, folder, how, status, report, work)
         return status.finished_runs
+
+
+def _check_memory(plan: Plan, how: How) -> None:
+    """Refuse runs of which not even one shard fits into memory."""
+    configs = (config for stage in plan.stages for config in stage.configs)
+    largest = max(configs, key=recorded_bytes)
+    threads = count_threads(how.threads, plan.runs)
+    shard = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(largest)))
+    # A shard that is written is there as runs, as tensors and as bytes.
+    check_memory(largest, 3 * min(shard, plan.runs) + threads, threads)
+
+
+Work = Callable[[Sequence[Shard], Callable[[ShardFiles], None], SweepStatus, Report | None], None]
+
+
+@contextlib.contextmanager
+def _workers(how: How, folder: Path) -> Iterator[Work]:
+    """Who makes the shards, for all stages."""
+    if how.ray is None:
+        yield partial(work_locally, threads=how.threads)
+        return
+    from dynascope.sweeps.cluster import RayWorkers
+
+    with RayWorkers(how.ray, how.results, folder) as workers:
+        yield workers.work
 
 
 def check_place(folder: Path) -> None:
@@ -137,6 +168,7 @@ def _stage(
     how: How,
     status: SweepStatus,
     report: Report | None,
+    work: Work,
 ) -> None:
     known = Known(_whole_index(folder, how.strict))
     found = standings(plan, known)
@@ -150,12 +182,7 @@ def _stage(
     def keep(files: ShardFiles) -> None:
         files.write(folder, folder / OWN_TEMPORARY)
 
-    if how.ray is None:
-        work_locally(shards, keep, status, how.threads, report)
-    else:
-        from dynascope.sweeps.cluster import work_on_ray
-
-        work_on_ray(shards, keep, status, how.ray, how.results, folder, report)
+    work(shards, keep, status, report)
 
 
 def _shards(
