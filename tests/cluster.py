@@ -128,6 +128,7 @@ class Cluster:
         # Not 127.0.0.1, which Ray takes for "find an address that others can reach".
         self._network = f"127.{random.randint(1, 254)}.{random.randint(0, 255)}"
         self.nodes: list[Node] = []
+        self._commands: list[subprocess.Popen[str]] = []
         try:
             head = self._start({}, "--head", "--port=0", "--num-cpus=0", "--include-dashboard=0")
             until(lambda: head.started)
@@ -151,13 +152,26 @@ class Cluster:
 
     def command(self, *arguments: object) -> "subprocess.Popen[str]":
         """A dynascope command on this cluster that goes on by itself."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "dynascope", *map(str, arguments), "--ray", self.address],
+        return self.start([sys.executable, "-m", "dynascope", *map(str, arguments)])
+
+    def start(self, command: list[str]) -> "subprocess.Popen[str]":
+        """The same with another way to start dynascope."""
+        process = subprocess.Popen(
+            [*command, "--ray", self.address],
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._commands.append(process)
+        return process
+
+    def end_commands(self) -> None:
+        """Those that a failed test has left."""
+        while self._commands:
+            process = self._commands.pop()
+            process.kill()
+            process.communicate()
 
     def start_worker(self, **variables: str) -> Node:
         return self._start(variables, f"--address={self.address}", "--num-cpus=1")
@@ -169,6 +183,7 @@ class Cluster:
         return self.nodes[-1]
 
     def stop(self) -> None:
+        self.end_commands()
         for node in reversed(self.nodes):
             node.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 import dynascope as ds
+from dynascope.cli import main
 from dynascope.config import OPTIONS
 from dynascope.store.schema import CONFIG, CURVES, PLACES, SCHEMA
 from dynascope.store.shard_write import column_ranges
@@ -595,11 +596,25 @@ class TestQuery:
         for row in got.to_pylist():
             assert row["n"] == sum(run.config.precision == row["p"] for run in few())
 
-    def test_copy_to_a_file(self, few_folder: Path, tmp_path: Path) -> None:
-        out = tmp_path / "runs.csv"
-        ds.query(few_folder, f"COPY (SELECT id, seed FROM runs) TO '{out}'")
-        lines = out.read_text().splitlines()
-        assert lines == ["id,seed", *(f"{run.id},{run.seed}" for run in few())]
+    def test_a_question_changes_nothing(self, few_folder: Path, tmp_path: Path) -> None:
+        shard = next((few_folder / "runs").iterdir())
+        before = shard.read_bytes()
+        for sql in (
+            f"COPY (SELECT 1 AS x) TO '{shard}' (FORMAT parquet)",
+            f"COPY runs TO '{tmp_path / 'runs.csv'}'",
+            f"ATTACH '{tmp_path / 'new.db'}'",
+            f"SELECT * FROM read_csv('{tmp_path}/x.csv')",
+            "SET enable_external_access = true",
+        ):
+            with pytest.raises(ds.DynascopeError):
+                ds.query(few_folder, sql)
+        assert shard.read_bytes() == before
+        assert not list(tmp_path.iterdir())
+
+    def test_equal_names(self, few_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for form, told in (([], "1   2"), (["--json"], '{"a": 1, "a_1": 2}'), (["--csv"], "1,2")):
+            assert main(["query", str(few_folder), "SELECT 1 AS a, 2 AS a", *form]) == 0
+            assert told in capsys.readouterr().out
 
     @pytest.mark.parametrize(
         ("sql", "text"),
@@ -625,8 +640,8 @@ class TestQuery:
         assert told.endswith((".", "!", "?"))
 
     def test_a_bad_condition(self, few_folder: Path) -> None:
-        for condition in ("nix > 1", "lr >", "lr > 1) OR (", "train_loss > 'a'"):
-            with pytest.raises(ds.DynascopeError, match="query: "):
+        for condition in ("nix > 1", "lr >", "lr > 1) OR (1 = 1", "train_loss > 'a'", "", 3):
+            with pytest.raises(ds.DynascopeError, match=r"query: |condition: "):
                 ds.load(few_folder).where(condition)
 
 

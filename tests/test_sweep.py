@@ -256,7 +256,8 @@ BAD: dict[str, tuple[str, list[str], str]] = {
     "unknown chain": ("[chain.three]\nfrom = 'bas'\nset.task.vocab = 3", [], "'base'"),
     "no folder": ("seeds = 1", ["--out", ""], "folder"),
     "seconds": ("seeds = 1", ["--shard-seconds", "0"], "shard_seconds"),
-    "seconds word": ("seeds = 1", ["--shard-seconds", "long"], "--shard-seconds"),
+    "seconds word": ("seeds = 1", ["--shard-seconds", "long"], "shard_seconds"),
+    "two at once": ("seeds = 1", ["--dry-run", "--example"], "--example"),
     "results alone": ("seeds = 1", ["--results", "shared"], "--ray"),
     "results": ("seeds = 1", ["--ray", "local", "--results", "pigeon"], "object, shared"),
     "threads": ("seeds = 1", ["--threads", "0"], "threads"),
@@ -280,6 +281,56 @@ def test_bad_input_is_one_sentence(
     assert told.err.count("\n") == 1
     assert told.out == ""
     assert not (tmp_path / "runs").exists()
+
+
+APPENDED = {
+    "from given weights": lambda config, runs: ds.train(
+        config, 3, start=ds.initial_parameters(config, 99), progress=False
+    ),
+    "before its end": lambda config, runs: ds.Runs([run.trainer(2).run for run in runs]),
+    "on other data": lambda config, runs: ds.train(
+        config, 3, data=ds.Data(train=ds.dataset(config.task, 7)), progress=False
+    ),
+}
+
+
+@pytest.mark.parametrize("how", APPENDED)
+def test_runs_that_only_look_alike_do_not_count(tmp_path: Path, how: str) -> None:
+    config = ds.Config().replace({"training.epochs": 4})
+    runs = ds.train(config, 3, progress=False)
+    APPENDED[how](config, runs).save(tmp_path / "x")
+    found = ds.sweep({"seeds": 3, "base": {"training.epochs": 4}}, tmp_path / "x", progress=False)
+    assert {bits(run) for run in runs} <= {bits(run) for run in found}
+
+
+def test_a_child_of_another_epoch_does_not_count(tmp_path: Path) -> None:
+    chain = {**CHAIN, "chain": {"three": {"set": {"task.vocab": 3}}}}
+    alone = ds.sweep(chain, tmp_path / "alone", progress=False)
+    base = ds.Runs([run.trainer(1).run for run in alone[:3]])
+    early = ds.train(alone[3].config, 3, start=base, progress=False)
+    alone[:3].save(tmp_path / "x")
+    early.save(tmp_path / "x", append=True)
+    found = ds.sweep(chain, tmp_path / "x", progress=False)
+    assert {bits(run) for run in alone} <= {bits(run) for run in found}
+
+
+def test_runs_recorded_otherwise_are_refused(tmp_path: Path) -> None:
+    ds.train(ds.Config().replace({"training.epochs": 4}), 3, progress=False).save(tmp_path / "x")
+    grid = {"seeds": 3, "base": {"training.epochs": 4, "record.unseen": True}}
+    with pytest.raises(ds.DynascopeError, match=r"record\.unseen = True"):
+        ds.sweep(grid, tmp_path / "x", progress=False)
+
+
+def test_folders_of_stores_are_not_stores(tmp_path: Path) -> None:
+    """`runs/first` is a store, but the folder above it is none, though it has a folder `runs`."""
+    ds.train(ds.Config().replace({"training.epochs": 1}), 1, progress=False).save(
+        tmp_path / "runs/first"
+    )
+    (tmp_path / "runs/notes.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ds.DynascopeError, match="expected a new folder or one of a sweep"):
+        ds.sweep(SMALL, tmp_path, progress=False)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_bad_arguments_are_refused(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Nothing is lost: sweeps that are killed, doubled, out of disk or without permission."""
 
+import errno
 import json
 import random
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 from sweeping import SMALL, bits, run, same, shards, start, toml, twice
 
 import dynascope as ds
+from dynascope.store.files import holder, locked
+from dynascope.store.tensors import unreadable
 
 KILLS = 50
 LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0}}
@@ -60,8 +64,11 @@ def test_fifty_kills(tmp_path: Path) -> None:
 def test_stopped_sweeps_keep_every_finished_run(tmp_path: Path, number: int) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     grid.write_text(toml(LONG | {"seeds": 60}))
-    process = start("sweep", grid, "--out", folder, "--shard-seconds", 0.5)
-    wait_for(lambda: shards(folder))
+    # One shard for all of them: it is the stop that makes it be written.
+    process = start("sweep", grid, "--out", folder, "--shard-seconds", 1000)
+    wait_for((folder / "sweep.json").exists)
+    time.sleep(0.7)
+    assert not shards(folder)
     process.send_signal(number)
     assert process.wait(30) == 1
     kept = ds.load(folder)
@@ -173,6 +180,89 @@ def test_damaged_shards_are_set_aside_and_computed_again(tmp_path: Path) -> None
     assert str(tensors) in done.stderr
     assert (folder / "damaged" / first.name).stat().st_size == 1000
     assert [bits(each) for each in ds.load(folder, strict=True)] == whole
+
+
+def test_others_runs_and_files_stay(tmp_path: Path) -> None:
+    """A sweep sets aside what it can compute again, and nothing else."""
+    ds.sweep(SMALL, tmp_path, progress=False)
+    ds.train(ds.Config().replace({"training.epochs": 1}), 2, progress=False).save(
+        tmp_path, append=True
+    )
+    theirs = ds.load(tmp_path).where("epochs = 1")[0].file
+    theirs.write_bytes(theirs.read_bytes()[:-1])
+    (tmp_path / "runs/notes.txt").write_text("mine")
+    with pytest.warns(ds.DamageWarning):
+        found = ds.sweep(SMALL, tmp_path, progress=False)
+    assert len(found.where("epochs = 1")) == 2
+    assert (tmp_path / "runs/notes.txt").read_text() == "mine"
+    assert not (tmp_path / "damaged").exists()
+
+
+def test_what_cannot_be_read_now_is_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ds.sweep(SMALL, tmp_path, progress=False)
+    before = shards(tmp_path)
+
+    def limit(self: object) -> None:
+        raise unreadable(OSError(errno.EMFILE, "Too many open files"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dynascope.store.tensors.TensorFile.check", limit)
+        with (
+            pytest.warns(ds.DamageWarning),
+            pytest.raises(ds.DynascopeError, match="Too many open files") as refused,
+        ):
+            ds.sweep(SMALL, tmp_path, progress=False)
+    assert refused.value.code == 1
+    assert shards(tmp_path) == before
+
+
+def test_damaged_parents_are_computed_again(tmp_path: Path) -> None:
+    """A flipped bit in weights shows only when the next stage starts from them."""
+    chain = {"seeds": 3, "base": {"training.epochs": 4}}
+    more = {**chain, "chain": {"three": {"set": {"task.vocab": 3}}}}
+    parents = ds.sweep(chain, tmp_path / "x", progress=False)
+    file = parents[0].file
+    contents = bytearray(file.read_bytes())
+    contents[-3] ^= 1
+    file.write_bytes(contents)
+    with pytest.warns(ds.DamageWarning, match="put aside"):
+        found = ds.sweep(more, tmp_path / "x", progress=False)
+    alone = ds.sweep(more, tmp_path / "alone", progress=False)
+    assert sorted(map(bits, found)) == sorted(map(bits, alone))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_waiting_can_be_stopped(tmp_path: Path, number: int) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(SMALL))
+    folder.mkdir()
+    with locked(folder):
+        process = start("sweep", grid, "--out", folder, "--wait")
+        time.sleep(1.5)
+        assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(10) == 1
+
+
+def test_no_thread_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second thread cannot be started: the first ends before the call does."""
+    started: list[threading.Thread] = []
+    begin = threading.Thread.start
+
+    def limited(self: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        begin(self)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    with pytest.raises(MemoryError):
+        ds.sweep(LONG, tmp_path, threads=2, progress=False)
+    started[0].join(5)
+    assert not started[0].is_alive()
+    assert holder(tmp_path) is None
 
 
 def test_a_damaged_plan_is_said(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dynascope.errors import DynascopeError, expected
-from dynascope.run import Run
-from dynascope.store.stored import load
 
 if TYPE_CHECKING:  # what reads a folder imports Arrow, which `dynascope --help` need not wait for
     from dynascope.run import Run
@@ -52,6 +50,7 @@ def parse(text: str) -> Address:
 
 def resolve(text: str) -> "tuple[Run, int]":
     """The run that an address means, and its epoch (-1: the last)."""
+    from dynascope.store.stored import load
 
     address = parse(text)
     run = _one(address, load(address.folder))
@@ -66,6 +65,7 @@ def resolve(text: str) -> "tuple[Run, int]":
 
 def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
     """All runs that an address means: FOLDER means every one; of the deleted ones if asked."""
+    from dynascope.store.stored import load
 
     address = parse(text)
     if address.epoch is not None:

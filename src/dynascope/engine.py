@@ -149,11 +149,14 @@ class Crew:
         Waiting is on an event of ours: Thread.join, interrupted by Ctrl-C, may take a thread that
         still computes for a finished one.
         """
-        self._working = threads
-        for _ in range(threads):
-            threading.Thread(target=self._worker, daemon=True).start()
+        self._working = 1  # the caller, until all are started
         error: BaseException | None = None
         try:
+            try:
+                for _ in range(threads):
+                    self._start()
+            finally:
+                self._left()
             while not self._done.wait(0.1):
                 if report:
                     report(self.status)
@@ -169,6 +172,23 @@ class Crew:
         if error is not None:
             raise error
 
+    def _start(self) -> None:
+        with self._lock:
+            self._working += 1
+        try:
+            threading.Thread(target=self._worker, daemon=True).start()
+        except BaseException as error:
+            self._left()
+            if isinstance(error, RuntimeError):  # the system's limit
+                raise MemoryError("no more threads can be started") from None
+            raise
+
+    def _left(self) -> None:
+        with self._lock:
+            self._working -= 1
+            if not self._working:
+                self._done.set()
+
     def _worker(self) -> None:
         try:
             while not self._stop.is_set():
@@ -183,10 +203,7 @@ class Crew:
             self._error = error
             self._stop.set()
         finally:
-            with self._lock:
-                self._working -= 1
-                if not self._working:
-                    self._done.set()
+            self._left()
 
     def _one(self, index: int) -> Run | None:
         job = self.jobs[index]
@@ -247,7 +264,10 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
     if isinstance(start, Run):
         return [_last(start)] * len(seeds)
     if isinstance(start, Runs):
-        return [_last(start.by_seed(seed)) for seed in seeds]
+        places = {run: at for at, run in reversed(list(enumerate(_seeds_of(start))))}
+        return [
+            _last(start[places[seed]] if seed in places else start.by_seed(seed)) for seed in seeds
+        ]
     if isinstance(start, dict):
         missing = [seed for seed in seeds if seed not in start]
         if missing:
@@ -256,6 +276,15 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
     raise expected(
         "start", "ds.Parameters, a ds.Run, ds.Runs or a dict by seed", type(start).__name__
     )
+
+
+def _seeds_of(runs: Runs) -> list[int]:
+    """The runs' seeds; of a store in one go."""
+    from dynascope.store.stored import StoredRuns
+
+    if isinstance(runs, StoredRuns):
+        return [int(seed) for seed in runs.table(["seed"])["seed"].to_pylist()]
+    return [run.seed for run in runs]
 
 
 def _last(run: Run) -> tuple[Parameters, Origin]:

@@ -43,6 +43,7 @@ class Bar:
     def close(self) -> None:
         if self._shown is not None:
             self._shown.stop()
+            self._shown = None  # a further stage draws a bar of its own
 
     def _open(self) -> None:
         from rich.console import Console

@@ -234,11 +234,18 @@ class Runs(Sequence[Run]):
         """`table`, as a pandas data frame."""
         return self.table(columns, curves).to_pandas()
 
+    def where(self, condition: str) -> "Runs":
+        """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
+        from dynascope.store.query import matching
+
+        found = set(matching(self, condition))
+        return Runs(run for run in self if run.id in found)
+
     def save(self, folder: "str | os.PathLike[str]", append: bool = False) -> None:
         """Write the runs to a new folder; `ds.load` reads it.
 
-        With `append`, the folder may hold runs already; those of these that it has stay as they
-        are.
+        With `append`, the folder may hold runs already; of these only those are added that it does
+        not have, or not as far.
         """
         from dynascope.store.save import save
 

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from dynascope.cli.arguments import parse
 from dynascope.errors import DynascopeError
@@ -16,6 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments (default: the process's own) ask for."""
     with warnings.catch_warnings():
         warnings.showwarning = _warn
+        for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot spell is escaped
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         return _guarded(arguments)
 
 

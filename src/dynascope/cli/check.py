@@ -1,6 +1,9 @@
 """`dynascope check`: every byte of a folder of runs against its checksums."""
 
 from argparse import ArgumentParser, Namespace
+from contextlib import nullcontext
+
+from dynascope.cli.marking import many
 
 ABOUT = """\
 Read every byte of a folder of runs and compare it with its checksums. Reading
@@ -25,18 +28,20 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     from dynascope.store.checking import check
-    from dynascope.store.files import locked
+    from dynascope.store.files import locked, path_of
     from dynascope.store.quarantine import set_aside
 
-    index = check(options.folder)
-    whole = f"{options.folder}: {len(index.ids)} runs in {len(index.shards)} shards"
+    path = path_of(options.folder)
+    with locked(path) if options.set_aside and path.is_dir() else nullcontext():
+        index = check(path)
+        if options.set_aside:
+            set_aside(index)
+    runs, shards = many(len(index.ids), "run"), many(len(index.shards), "shard")
+    whole = f"{options.folder}: {runs} in {shards}"
     if not index.damage:
         print(f"{whole}, all as they were written.")
         return 0
     for each in index.damage:
         print(f"{each.path}: {each.why}.")
-    if options.set_aside:
-        with locked(index.folder):
-            set_aside(index)
-    print(f"{whole}, {len(index.damage)} files damaged.")
+    print(f"{whole}, {many(len(index.damage), 'file')} damaged.")
     return 1

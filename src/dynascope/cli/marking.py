@@ -39,4 +39,12 @@ def chosen(options: Namespace, deleted: bool = False) -> "StoredRuns":
 
 
 def count(runs: "StoredRuns") -> str:
-    return "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    return many(len(runs), "run")
+
+
+def many(number: int, what: str) -> str:
+    """
+    >>> many(1, "run"), many(3, "shard")
+    ('1 run', '3 shards')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"

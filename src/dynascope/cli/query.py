@@ -59,9 +59,19 @@ def _print_csv(table: "pa.Table") -> None:
 def _print_json(table: "pa.Table") -> None:
     import json
 
+    names = _distinct(table.column_names)
     for batch in table.to_batches(max_chunksize=1000):
-        for row in batch.to_pylist():
-            print(json.dumps({name: _plain(value) for name, value in row.items()}, default=str))
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            print(json.dumps(dict(zip(names, map(_plain, row), strict=True)), default=str))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """JSON wants each name once; a join may give it twice.
+
+    >>> _distinct(["seed", "seed", "lr"])
+    ['seed', 'seed_1', 'lr']
+    """
+    return [f"{n}_{names[:i].count(n)}" if n in names[:i] else n for i, n in enumerate(names)]
 
 
 def _plain(value: Any) -> Any:
@@ -76,19 +86,39 @@ def _print_table(table: "pa.Table") -> None:
 
     from dynascope.cli.table import stdout
 
+    console = stdout()
+    rows = list(zip(*map(_texts, table.slice(0, _MOST_ROWS).columns), strict=True))
+    fitting = _fitting(table.column_names, rows, console.width)
     shown = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(table.column_names[:fitting], table.columns, strict=False):
         number = str(column.type) not in ("string", "bool") and "list" not in str(column.type)
         shown.add_column(name, justify="right" if number else "left", no_wrap=True)
-    for row in table.slice(0, _MOST_ROWS).to_pylist():
-        shown.add_row(*(_text(value) for value in row.values()))
-    console = stdout()
-    console.width = max(console.width, 16 * table.num_columns + 200)  # lines are not broken
+    for row in rows:
+        shown.add_row(*row[:fitting])
+    console.width = max(console.width, 10_000)  # what fits is chosen; nothing is broken or cut
     console.print(shown)
-    if len(table) > _MOST_ROWS:
-        print(f"... and {len(table) - _MOST_ROWS} more rows; --csv prints all")
+    more = [f"{len(table) - _MOST_ROWS} more rows"] if len(table) > _MOST_ROWS else []
+    more += [f"{table.num_columns - fitting} more columns"] if table.num_columns > fitting else []
+    if more:
+        print(f"... and {' and '.join(more)}; --csv prints all")
     elif not len(table):
         print("(no rows)")
+
+
+def _fitting(names: list[str], rows: list[tuple[str, ...]], width: int) -> int:
+    """How many columns fit into a terminal; all of them into anything else, but at least one."""
+    if not sys.stdout.isatty():
+        return len(names)
+    used = 0
+    for i, name in enumerate(names):
+        used += 3 + max([len(name), *(len(row[i]) for row in rows)])
+        if used - 3 > width:
+            return max(1, i)
+    return len(names)
+
+
+def _texts(column: Any) -> list[str]:
+    return [_text(value) for value in column.to_pylist()]
 
 
 def _text(value: Any) -> str:
@@ -100,5 +130,5 @@ def _text(value: Any) -> str:
         ends = [_text(each) for each in (value[:2] if len(value) > 4 else value)]
         rest = [f"... {_text(value[-1])}"] if len(value) > 4 else []
         return f"[{', '.join(ends + rest)}]"
-    text = str(value)
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

@@ -24,7 +24,7 @@ def check(folder: PathLike) -> Index:
                 if path not in known:
                     look()
             except DamagedError as error:
-                index.damage.append(Damage(path, str(error)))
+                index.damage.append(Damage.of(path, error))
                 break  # without its table nothing is known of a shard's trajectories
     return index
 

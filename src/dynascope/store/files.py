@@ -14,7 +14,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dynascope.errors import DynascopeError, shown
@@ -24,6 +24,7 @@ PathLike = str | os.PathLike[str]
 TEMPORARY = ".partial"  # folder of a store for files in the making
 OWN_TEMPORARY = f"{TEMPORARY}/sweep"  # of the one process that holds the lock
 LOCK = ".lock"
+_MOMENT = 0.5  # seconds that looking who holds a lock may take, generously
 _OLD = 600.0  # seconds after which a file in the making has no maker any more
 
 
@@ -125,22 +126,27 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+def locked(
+    folder: Path, wait: bool = False, pause: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Within its block nobody else writes a sweep into `folder`.
 
     The lock is the operating system's (flock): it goes when the process does, however it ends. The
-    file says who holds it, for people.
+    file says who holds it, for people. `pause` is called now and then while it waits.
     """
     with writing(folder / LOCK):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            raise DynascopeError(
-                f"{folder}: expected no other sweep at work there, but {holder(folder)} is; wait "
-                "until it ends, or add --wait."
-            ) from None
+        began = time.monotonic()
+        while not _try(handle, folder):
+            pause()
+            # Somebody who only looks (`holder`) has it for a moment: that is no other sweep.
+            if not wait and time.monotonic() - began > _MOMENT:
+                raise DynascopeError(
+                    f"{folder}: expected no other sweep at work there, but "
+                    f"{holder(folder) or 'another process'} is; wait until it ends, or add --wait."
+                )
+            time.sleep(0.1)
         with writing(folder / LOCK):
             os.ftruncate(handle, 0)
             mine = {"process": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
@@ -152,6 +158,15 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
                 os.ftruncate(handle, 0)
     finally:
         os.close(handle)
+
+
+def _try(handle: int, folder: Path) -> bool:
+    with writing(folder / LOCK):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def holder(folder: Path) -> str | None:

@@ -18,7 +18,7 @@ from dynascope.store.files import PathLike, path_of
 from dynascope.store.marks import Marks, read_marks
 from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import RUNS
-from dynascope.store.tensors import DamagedError
+from dynascope.store.tensors import DamagedError, UnreadableError
 
 SWEEP = "sweep.json"
 _NAMED = 20  # damaged files that are named one by one
@@ -34,6 +34,11 @@ class Damage:
 
     path: Path
     why: str
+    certain: bool = True  # else it could only not be read, this time or by this version
+
+    @classmethod
+    def of(cls, path: Path, error: DamagedError) -> "Damage":
+        return cls(path, str(error), not isinstance(error, UnreadableError))
 
     def __str__(self) -> str:
         return f"{self.path}: skipped as damaged: {self.why}."
@@ -70,7 +75,7 @@ def open_index(folder: PathLike, strict: bool = False) -> Index:
             shard.tensors.check()
         except DamagedError as error:
             ours = found and found[-1][0] is shard  # then only its trajectories are lost
-            damage.append(Damage(shard.tensors.path if ours else shard.path, str(error)))
+            damage.append(Damage.of(shard.tensors.path if ours else shard.path, error))
     marks, lost = read_marks(path)
     damage += [Damage(file, why) for file, why in lost]
     report(damage, strict)
@@ -114,7 +119,7 @@ def _shards(path: Path) -> tuple[list[Shard], list[Damage]]:
         try:
             shards.append(Shard.open(file))
         except DamagedError as error:
-            damage.append(Damage(file, str(error)))
+            damage.append(Damage.of(file, error))
     return shards, damage
 
 

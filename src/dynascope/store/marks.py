@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynascope.errors import expected
+from dynascope.errors import DynascopeError, expected
 from dynascope.store.files import TEMPORARY, write
+from dynascope.store.shard_write import RUNS
 from dynascope.store.tensors import digest
 
 FOLDER = "marks"
@@ -32,13 +33,15 @@ class Marks:
     deleted: set[str] = field(default_factory=set)
 
     def apply(self, action: str, run: str, value: str) -> None:
-        tags = self.tags.setdefault(run, [])
+        tags = self.tags.get(run, [])
         if action == "tag" and value not in tags:
-            tags.append(value)
+            self.tags[run] = [*tags, value]
         elif action == "untag" and value in tags:
             tags.remove(value)
-        elif action == "note":
+        elif action == "note" and value:
             self.notes[run] = value
+        elif action == "note":
+            self.notes.pop(run, None)
         elif action == "delete":
             self.deleted.add(run)
         elif action == "restore":
@@ -51,6 +54,8 @@ def mark(folder: Path, action: str, runs: Iterable[str], value: str = "") -> Non
         raise expected("tag", "1 to 64 letters, digits or any of _ . : + -", value)
     if action == "note" and not (is_text(value) and len(value) <= _LONGEST_NOTE):
         raise expected("note", f"a text of at most {_LONGEST_NOTE} characters", value)
+    if not (folder / RUNS).is_dir():
+        raise DynascopeError(f"{folder}: expected a folder of runs, but it is gone.")
     said = {
         "format": FORMAT,
         "time": time.time_ns(),

@@ -50,6 +50,8 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
             raise expected("query", "an SQL query", sql)
         with duckdb.connect() as connection:
             connection.register("runs", _filled(runs, _needed(statements)))
+            # A question changes nothing: no COPY over a shard, no files, no network.
+            connection.execute("SET enable_external_access = false")
             for statement in statements[:-1]:
                 connection.execute(statement).fetchall()  # to its end, or the next cannot begin
             result = connection.sql(statements[-1].query)
@@ -58,6 +60,20 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
         raise KeyboardInterrupt from None
     except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
         raise DynascopeError(f"query: {_sentence(error)}") from None
+
+
+def matching(runs: "Runs", condition: str) -> list[str]:
+    """The ids of the runs for which an SQL condition holds."""
+    import duckdb
+
+    if not is_text(condition) or not condition.strip():
+        raise expected("condition", "one in SQL, such as accuracy > 0.9", condition)
+    try:
+        duckdb.SQLExpression(condition)  # exactly one expression: no way out of the brackets
+    except duckdb.Error as error:
+        raise DynascopeError(f"condition: {_sentence(error)}") from None
+    found: list[str] = query(runs, f"SELECT id FROM runs WHERE ({condition}\n)")["id"].to_pylist()
+    return found
 
 
 def _filled(runs: "Runs", needed: Sequence[str]) -> pa.Table:
@@ -86,7 +102,7 @@ def _needed(statements: Sequence[Any]) -> list[str]:
             text = f"EXPLAIN (FORMAT json) {statement.query}"
             plan = json.loads(connection.execute(text).fetchall()[0][1])
             scans = list(_scans(plan))
-            if not scans or not all(set(scan) <= set(_ALL) for scan in scans):
+            if not all(set(scan) <= set(_ALL) for scan in scans):
                 return list(_ALL)
             found |= {name for scan in scans for name in scan}
     return [name for name in _ALL if name in found]

@@ -4,7 +4,8 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Run, Runs
 from dynascope.store.files import TEMPORARY, PathLike, check_new, new_folder, path_of
-from dynascope.store.index import open_index, report
+from dynascope.store.index import DamageWarning, open_index
 from dynascope.store.marks import mark
 from dynascope.store.shard_write import make_shard
 from dynascope.tape import recorded_bytes
@@ -68,10 +69,29 @@ def _chunks(runs: Runs, wanted: Iterable[int]) -> Iterator[list[int]]:
     groups: dict[str, list[int]] = {}
     for i in wanted:
         groups.setdefault(shape_key(runs[i].config), []).append(i)
+    sizes = {i: recorded_bytes(runs[i].config) for group in groups.values() for i in group}
     for group in groups.values():
-        most = SHARD_BYTES // recorded_bytes(runs[group[0]].config)
-        most = max(1, min(SHARD_RUNS, most))
-        yield from (group[i : i + most] for i in range(0, len(group), most))
+        yield from cut_by_size(group, sizes)
+
+
+def cut_by_size(
+    numbers: Sequence[int], sizes: Mapping[int, int] | Sequence[int]
+) -> Iterator[list[int]]:
+    """Pieces of at most so many runs and, unless a single one is larger, so many bytes.
+
+    >>> list(cut_by_size([0, 1, 2], [SHARD_BYTES, SHARD_BYTES // 2, SHARD_BYTES // 2]))
+    [[0], [1, 2]]
+    """
+    piece: list[int] = []
+    size = 0
+    for i in numbers:
+        if piece and (len(piece) == SHARD_RUNS or size + sizes[i] > SHARD_BYTES):
+            yield piece
+            piece, size = [], 0
+        piece.append(i)
+        size += sizes[i]
+    if piece:
+        yield piece
 
 
 def _carry_marks(runs: list[Run], path: Path) -> None:
@@ -102,7 +122,9 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
         raise expected("folders", "at least one folder of runs", "none")
     target = check_new(out)
     indices = [check(path) for path in paths]
-    report([each for index in indices for each in index.damage], strict=False)
+    for each in (damage for index in indices for damage in index.damage):
+        said = f"{each.path}: damaged: {each.why}; what of it is good comes along."
+        warnings.warn(DamageWarning(said), stacklevel=2)
     if not any(len(index.ids) for index in indices):
         raise DynascopeError(f"{', '.join(map(str, paths))}: expected runs to merge, but none are.")
     with new_folder(target) as folder:

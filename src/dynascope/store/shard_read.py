@@ -27,9 +27,15 @@ from dynascope.store.shard_write import (
     digest_ranges,
     footer_length,
 )
-from dynascope.store.tensors import DamagedError, TensorFile, digest
+from dynascope.store.tensors import (
+    DamagedError,
+    TensorFile,
+    UnreadableError,
+    digest,
+    unreadable,
+)
 
-_NAME = re.compile(r"(?P<shard>[0-9a-f]{12})-(?P<footer>[0-9a-f]{16})\.parquet")
+NAME = re.compile(r"(?P<shard>[0-9a-f]{12})-(?P<footer>[0-9a-f]{16})\.parquet")
 _TAIL = 2**16  # bytes read from the end of a file in one go: our footers fit
 _NEWER = "it has format {}, and this dynascope reads {}; a newer one will read it"
 
@@ -46,7 +52,7 @@ class Shard:
     @classmethod
     def open(cls, path: Path) -> "Shard":
         """Read and check the footer; raises `DamagedError`."""
-        name = _NAME.fullmatch(path.name)
+        name = NAME.fullmatch(path.name)
         if name is None:
             raise DamagedError("its name is none that dynascope gives")
         with _reading():
@@ -57,7 +63,7 @@ class Shard:
             metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
             about = json.loads(metadata.metadata[KEY])
             if about["format"] != FORMAT:
-                raise DamagedError(_NEWER.format(about["format"], FORMAT))
+                raise UnreadableError(_NEWER.format(about["format"], FORMAT))
             if about["shard"] != name["shard"]:
                 raise DamagedError("its name is not the one that it was written with")
             tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
@@ -134,6 +140,6 @@ def _reading() -> Iterator[None]:
     except DamagedError:
         raise
     except OSError as error:
-        raise DamagedError(f"it cannot be read ({error.strerror or error})") from None
+        raise unreadable(error) from None
     except (ValueError, LookupError, TypeError, AttributeError, pa.ArrowException) as error:
         raise DamagedError(f"it is not as dynascope writes it ({error!r})") from None

@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -48,6 +49,11 @@ class StoredRun(Run):
     _row: int
     _index: Index
     _mapped: dict[str, Array]
+
+    @property
+    def file(self) -> Path:
+        """Where its trajectory is."""
+        return self._shard.tensors.path
 
     @cached_property
     def _scalars(self) -> "_Row":
@@ -227,7 +233,7 @@ class _Curves(Mapping[str, Array]):
         return len(self._names)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _curve(shard: Shard, name: str) -> pa.Array:
     """One curve of a whole shard: the next run that is asked for is likely its neighbour."""
     return _whole(shard.path, lambda: shard.table([name])).column(0).combine_chunks()
@@ -319,7 +325,7 @@ class StoredRuns(Runs):
             try:
                 table = each.table(names)
             except DamagedError as error:
-                self._left_out(Damage(each.path, str(error)))
+                self._left_out(Damage.of(each.path, error))
                 continue
             tables.append(table)
             starts[number] = at
@@ -344,9 +350,9 @@ class StoredRuns(Runs):
 
     def where(self, condition: str) -> "StoredRuns":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
-        from dynascope.store.query import query
+        from dynascope.store.query import matching
 
-        found = query(self, f"SELECT id FROM runs WHERE ({condition}\n)")["id"].to_pylist()
+        found = matching(self, condition)
         chosen = np.isin(self._index.ids[self._chosen], np.array(found, dtype="S20"))
         return self._some(self._chosen[chosen])
 

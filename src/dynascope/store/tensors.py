@@ -133,6 +133,16 @@ class DamagedError(Exception):
     """A file does not hold what it was written with; the text says how that shows."""
 
 
+class UnreadableError(DamagedError):
+    """A file could not be read here and now; that says nothing about what is in it."""
+
+
+def unreadable(error: OSError) -> DamagedError:
+    """What an error of the system means: a file that is not there is lost, others may come back."""
+    kind = DamagedError if isinstance(error, FileNotFoundError) else UnreadableError
+    return kind(f"it cannot be read ({error.strerror or error})")
+
+
 def header_of(contents: bytes | memoryview) -> bytes:
     """The beginning of a safetensors file up to its first tensor."""
     length = int.from_bytes(contents[:8], "little")
@@ -208,4 +218,4 @@ def _reading() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DamagedError(f"it cannot be read ({error.strerror})") from None
+        raise unreadable(error) from None

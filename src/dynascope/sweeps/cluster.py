@@ -42,7 +42,13 @@ class ClusterWarning(UserWarning):
     """A cluster that makes a sweep wait."""
 
 
-class LostClusterError(DynascopeError):
+class ClusterError(DynascopeError):
+    """Something failed on the way."""
+
+    code = 1  # nobody's input is wrong
+
+
+class LostClusterError(ClusterError):
     """There is nothing left to ask: what Ray still has of it may crash when it is touched."""
 
 
@@ -192,7 +198,7 @@ class Cores:
         if self._count:
             self._seen, self._warned = now, False
         elif without > _GIVE_UP:
-            raise DynascopeError(
+            raise ClusterError(
                 f"ray: expected a node with a core, but the cluster had none for {without:.0f} "
                 f"seconds; {_AGAIN}, when it has."
             )
@@ -213,13 +219,13 @@ def failures(ray: Any) -> Iterator[None]:
             raise cause from None
         if "No module named 'dynascope" in str(error):
             raise DynascopeError(_elsewhere()) from None
-        raise DynascopeError(f"ray: a worker failed ({reason(cause)}); {_AGAIN}.") from None
+        raise ClusterError(f"ray: a worker failed ({reason(cause)}); {_AGAIN}.") from None
     except (ray.exceptions.RpcError, ray.exceptions.RaySystemError, OSError) as error:
         text = f"ray: the cluster failed ({reason(error)}); {_AGAIN}."
         raise LostClusterError(text) from None
     except ray.exceptions.RayError as error:
         text = f"ray: the cluster lost a shard for good ({reason(error)}); {_AGAIN}."
-        raise DynascopeError(text) from None
+        raise ClusterError(text) from None
 
 
 def _elsewhere() -> str:

@@ -30,8 +30,10 @@ def read_ledger(folder: Path) -> Ledger | None:
     path = folder / SWEEP
     try:
         described = json.loads(path.read_bytes())
+        if not isinstance(described, dict) or not isinstance(described.get("sweep"), dict):
+            raise ValueError("it is not as dynascope writes it")
         body = described["sweep"]
-        if described["sha256"] != _checksum(body):
+        if described.get("sha256") != _checksum(body):
             raise ValueError("its contents are not those that were written")
         if body["format"] != FORMAT:
             raise ValueError(f"it has format {body['format']}, and this dynascope reads {FORMAT}")

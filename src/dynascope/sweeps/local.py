@@ -1,8 +1,10 @@
 """Shards on this machine: threads take one run after another, across shards."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 from dynascope.engine import Crew, Report, count_threads
+from dynascope.errors import DynascopeError
 from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.work import Collector, Flat, Shard, SweepStatus
 
@@ -23,6 +25,10 @@ def work_locally(
     collector = Collector(shards, keep)
     try:
         Crew(jobs, collector.add, status).work(count_threads(threads, len(jobs)), report)
-    except (KeyboardInterrupt, MemoryError):
+    except KeyboardInterrupt:
         collector.flush()
+        raise
+    except BaseException:
+        with contextlib.suppress(DynascopeError):  # the disk may be what is in the way
+            collector.flush()
         raise

@@ -5,22 +5,25 @@ further stage are known once their parents are there.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
-from dynascope.config import Config
+from dynascope.config import Config, RecordConfig
 from dynascope.engine import Job, fine_tuned_from
+from dynascope.errors import DynascopeError
 from dynascope.store.index import Index
 from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.sweeps.packing import Item
 from dynascope.sweeps.plan import Plan, Stage
 
 _COLUMNS = (
-    *("config", "seed", "parent", "id", "diverged", "data", "origin", "seconds"),
-    *("epochs", "last_epoch"),
+    *("config", "seed", "parent", "parent_epoch", "id", "diverged", "data", "origin"),
+    *("seconds", "epochs", "last_epoch"),
 )
-Key = tuple[str, int, str | None]
+_RECORD = tuple(field.name for field in fields(RecordConfig))
+Key = tuple[str, int, str | None, int | None]
 
 
 class Known:
@@ -29,28 +32,46 @@ class Known:
     Those that were deleted are among them: what a person has deleted is not computed again.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, strict: bool = False) -> None:
         self._index = index
         places = {bytes(run): at for at, run in enumerate(index.ids.tolist())}
-        table = StoredRuns(index, np.arange(len(index.ids))).table(list(_COLUMNS)).to_pydict()
+        runs = StoredRuns(index, np.arange(len(index.ids)), strict)
+        table = runs.table([*_COLUMNS, *_RECORD]).to_pydict()
         self._at: dict[Key, int] = {}
         self._ids: dict[int, str] = {}
+        self._last: dict[int, int] = {}
+        self._record: dict[int, tuple[Any, ...]] = {}
         self._diverged: set[int] = set()
         self._seconds: dict[int, float] = {}
         for row in zip(*table.values(), strict=True):
-            config, seed, parent, run, diverged, data, origin, seconds, epochs, last = row
+            config, seed, parent, since, run, diverged, data, origin, *rest = row
+            seconds, epochs, last, *record = rest
             at = places[run.encode()]
-            self._ids[at] = run
-            self._seconds[at] = seconds
+            self._ids[at], self._last[at], self._seconds[at] = run, last, seconds
+            self._record[at] = tuple(record)
             if diverged is not None:
                 self._diverged.add(at)
-            # Neither another's data or edits, nor a run that somebody saved before its end.
-            if data is None and origin in (None, "fine-tune") and last >= epochs:
-                self._at[config, seed, parent] = at
+            # Not what was trained on other data, from other weights, or saved before its end.
+            ours = origin is None or (origin == "fine-tune" and parent is not None)
+            if ours and data is None and last == epochs:
+                self._at[config, seed, parent, since] = at
 
     def find(self, config: str, seed: int, parent: int | None) -> int | None:
-        """Where the run is that has this config (its digest), seed and parent."""
-        return self._at.get((config, seed, None if parent is None else self._ids[parent]))
+        """Where the run is that has this config (its digest) and seed, and goes on from the end of
+        this parent."""
+        if parent is None:
+            return self._at.get((config, seed, None, None))
+        return self._at.get((config, seed, self._ids[parent], self._last[parent]))
+
+    def check_record(self, at: int, config: Config) -> None:
+        """Refuse a run that is there with another record: it has the same id, so it would stay."""
+        for name, there in zip(_RECORD, self._record[at], strict=True):
+            wanted = getattr(config.record, name)
+            if there != (list(wanted) if isinstance(wanted, tuple) else wanted):
+                raise DynascopeError(
+                    f"{self._index.folder}: expected runs with record.{name} = {wanted}, but run "
+                    f"{self._ids[at]} is there with {there}; choose another folder."
+                )
 
     def diverged(self, at: int) -> bool:
         return at in self._diverged
@@ -102,6 +123,7 @@ def _standing(plan: Plan, stage: Stage, parents: Standing | None, known: Known) 
             if at is None:
                 standing.missing.append(item)
             else:
+                known.check_record(at, config)
                 standing.done[item] = at
     return standing
 

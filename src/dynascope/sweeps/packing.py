@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dynascope.config import Config
-from dynascope.store.save import SHARD_BYTES, SHARD_RUNS, shape_key
+from dynascope.store.save import SHARD_RUNS, cut_by_size, shape_key
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.tape import recorded_bytes
 
@@ -36,19 +36,18 @@ def pack(
     shards = [
         shard
         for group in groups.values()
-        for shard in _cut(group, [costs[c] for c, _ in group], configs[group[0][0]], seconds)
+        for shard in _cut(group, [costs[c] for c, _ in group], configs, seconds)
     ]
     return sorted(shards, key=lambda shard: -max(costs[c] for c, _ in shard))
 
 
 def _cut(
-    group: list[Item], costs: Iterable[float], config: Config, seconds: float
+    group: list[Item], costs: Iterable[float], configs: Sequence[Config], seconds: float
 ) -> list[list[Item]]:
     """Equal parts by cost, each within the limits."""
     ends = np.cumsum(np.fromiter(costs, float))
-    most = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(config)))
-    parts = max(1, round(ends[-1] / seconds), -(-len(group) // most))
+    parts = max(1, round(ends[-1] / seconds), -(-len(group) // SHARD_RUNS))
     bounds = np.searchsorted(ends, np.arange(1, parts) * ends[-1] / parts, side="left") + 1
     shards = [part.tolist() for part in np.split(np.arange(len(group)), bounds) if len(part)]
-    pieces = [shard[i : i + most] for shard in shards for i in range(0, len(shard), most)]
-    return [[group[i] for i in piece] for piece in pieces]
+    sizes = [recorded_bytes(configs[c]) for c, _ in group]
+    return [[group[i] for i in piece] for shard in shards for piece in cut_by_size(shard, sizes)]

@@ -1,50 +1,16 @@
-"""A sweep from its grid to its last shard: what is missing is computed, what is there stays."""
+"""`ds.sweep`: a grid and a folder, checked, then carried out."""
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from dynascope.engine import Report, check_memory, count_threads
-from dynascope.errors import DynascopeError, expected
-from dynascope.store.files import (
-    OWN_TEMPORARY,
-    PathLike,
-    clear_partial,
-    locked,
-    path_of,
-    writing,
-)
-from dynascope.store.index import SWEEP, Index, open_index
-from dynascope.store.quarantine import set_aside
-from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
-from dynascope.store.shard_write import RUNS, ShardFiles
+from dynascope.engine import Report, count_threads
+from dynascope.errors import expected
+from dynascope.store.files import PathLike, path_of
 from dynascope.store.stored import StoredRuns, load
+from dynascope.sweeps.carrying import carry_out
 from dynascope.sweeps.grid import Grid, parse_grid, read_grid
-from dynascope.sweeps.ledger import Ledger, agree
-from dynascope.sweeps.local import work_locally
-from dynascope.sweeps.missing import Jobs, Known, Standing, standings
-from dynascope.sweeps.packing import pack
-from dynascope.sweeps.plan import Plan, expand
-from dynascope.sweeps.work import Shard, SweepStatus, begin_stage, status_of
-from dynascope.tape import recorded_bytes
-
-RESULTS = ("object", "shared")
-
-
-@dataclass(frozen=True)
-class How:
-    """How a sweep is carried out; none of it changes a run."""
-
-    threads: int | None = None
-    ray: str | None = None  # "auto", "local" or an address
-    results: str = "object"  # how they come back from Ray: "object" store or "shared" folder
-    shard_seconds: float | None = None
-    wait: bool = False  # for another sweep of the same folder to end
-    strict: bool = False  # damaged files are an error
+from dynascope.sweeps.how import RESULTS, How
 
 
 def sweep(
@@ -105,115 +71,6 @@ def check_how(how: How) -> How:
         raise expected("results", f"one of {', '.join(RESULTS)}", how.results)
     count_threads(how.threads, 1)
     return how
-
-
-def carry_out(grid: Grid, folder: Path, how: How, report: Report | None) -> int:
-    """Do whatever is missing; returns how many runs that were."""
-    plan = expand(grid)
-    if how.ray is None:
-        _check_memory(plan, how)
-    check_place(folder)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, how.wait), _workers(how, folder) as work:
-        ledger = agree(folder, grid)
-        status = status_of(standings(plan, Known(_whole_index(folder, how.strict))))
-        for number in range(len(plan.stages)):
-            _stage(number, plan, ledger, folder, how, status, report, work)
-        return status.finished_runs
-
-
-def _check_memory(plan: Plan, how: How) -> None:
-    """Refuse runs of which not even one shard fits into memory."""
-    configs = (config for stage in plan.stages for config in stage.configs)
-    largest = max(configs, key=recorded_bytes)
-    threads = count_threads(how.threads, plan.runs)
-    shard = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(largest)))
-    # A shard that is written is there as runs, as tensors and as bytes.
-    check_memory(largest, 3 * min(shard, plan.runs) + threads, threads)
-
-
-Work = Callable[[Sequence[Shard], Callable[[ShardFiles], None], SweepStatus, Report | None], None]
-
-
-@contextlib.contextmanager
-def _workers(how: How, folder: Path) -> Iterator[Work]:
-    """Who makes the shards, for all stages."""
-    if how.ray is None:
-        yield partial(work_locally, threads=how.threads)
-        return
-    from dynascope.sweeps.cluster import RayWorkers
-
-    with RayWorkers(how.ray, how.results, folder) as workers:
-        yield workers.work
-
-
-def check_place(folder: Path) -> None:
-    """Refuse a folder that holds something else."""
-    try:
-        if not os.path.lexists(folder) or (folder / SWEEP).exists() or (folder / RUNS).is_dir():
-            return
-        strangers = [file.name for file in folder.iterdir() if file.name[0] != "."]
-    except OSError as error:
-        raise DynascopeError(f"{folder}: expected a folder ({error.strerror}).") from None
-    if strangers:
-        raise expected(str(folder), "a new folder or one of a sweep", f"one with {strangers[0]}")
-
-
-def _stage(
-    number: int,
-    plan: Plan,
-    ledger: Ledger,
-    folder: Path,
-    how: How,
-    status: SweepStatus,
-    report: Report | None,
-    work: Work,
-) -> None:
-    known = Known(_whole_index(folder, how.strict))
-    found = standings(plan, known)
-    standing = found[number]
-    if not standing.missing:
-        return
-    parents = next((each for each in found if each.stage.name == standing.stage.parent), None)
-    shards = _shards(standing, parents, plan, ledger, known, how)
-    begin_stage(status, shards)
-
-    def keep(files: ShardFiles) -> None:
-        files.write(folder, folder / OWN_TEMPORARY)
-
-    work(shards, keep, status, report)
-
-
-def _shards(
-    standing: Standing,
-    parents: Standing | None,
-    plan: Plan,
-    ledger: Ledger,
-    known: Known,
-    how: How,
-) -> list[Shard]:
-    stage, seeds = standing.stage, len(plan.seeds)
-    before = sum(len(each.configs) for each in plan.stages[: plan.stages.index(stage)]) * seeds
-    return [
-        Shard(
-            Jobs(items, plan, stage, parents, known),
-            tuple(before + c * seeds + s for c, s in items),
-            ledger.batches[-1],
-        )
-        for items in pack(standing.missing, stage.configs, how.shard_seconds)
-    ]
-
-
-def _whole_index(folder: Path, strict: bool) -> Index:
-    """The store without its damaged shards, which are set aside: their runs are computed again."""
-    while True:
-        index = open_index(folder, strict)
-        Known(index)  # reads the columns that matter here, which may prove damaged as well
-        moved = set_aside(index)
-        if not moved:
-            clear_partial(folder, {shard.tensors.path.name for shard in index.shards})
-            return index
 
 
 def _bar() -> Report:

@@ -89,16 +89,16 @@ class Flat(Sequence[Job]):
         return jobs[j]
 
 
-def status_of(found: Sequence[Standing]) -> SweepStatus:
-    """A progress report over everything that is missing, of all stages."""
-    status = SweepStatus(0, 0)
+def count_rest(status: SweepStatus, found: Sequence[Standing]) -> None:
+    """The report is about what is finished and what is missing, of all stages, as it is now."""
+    status.runs, status.epochs, status.cost = status.finished_runs, status.finished_epochs, 0.0
     for standing in found:
         for c, _ in (*standing.missing, *standing.waiting):
             config = standing.stage.configs[c]
             status.runs += 1
             status.epochs += config.training.epochs
             status.cost += expected_seconds(config)
-    return status
+    status.cost += status.finished_cost
 
 
 def begin_stage(status: SweepStatus, shards: Sequence[Shard]) -> None:
