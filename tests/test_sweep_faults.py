@@ -81,7 +81,7 @@ def test_stopped_sweeps_keep_every_finished_run(tmp_path: Path, number: int) -> 
 
 def test_two_sweeps_at_once(tmp_path: Path) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
-    grid.write_text(toml(LONG | {"seeds": 80}))
+    grid.write_text(toml(LONG | {"seeds": 250}))
     first = start("sweep", grid, "--out", folder, "--shard-seconds", 0.2)
     wait_for(lambda: shards(folder))
     second = run("sweep", grid, "--out", folder)
@@ -90,11 +90,11 @@ def test_two_sweeps_at_once(tmp_path: Path) -> None:
     assert "at work: process" in run("sweep", "--status", folder).stdout
     third = run("sweep", grid, "--out", folder, "--wait")
     assert third.returncode == 0
-    assert "80 of them from before" in third.stdout
+    assert "250 of them from before" in third.stdout
     assert first.wait(30) == 0
     assert not twice(folder)
     config = ds.Config().replace(LONG["base"])  # type: ignore[arg-type]
-    assert same(ds.load(folder, strict=True), ds.train(config, 80, progress=False))
+    assert same(ds.load(folder, strict=True), ds.train(config, 250, progress=False))
 
 
 def test_many_started_at_the_same_moment(tmp_path: Path) -> None:

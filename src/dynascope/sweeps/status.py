@@ -61,6 +61,7 @@ def overview(folder: PathLike) -> Overview:
     if ledger is None:
         what = f"it has no {SWEEP}" if path.is_dir() else "there is none"
         raise DynascopeError(f"{path}: expected the folder of a sweep, but {what}.")
+    at_work = holder(path)  # before the runs: a sweep that ends meanwhile was at work
     index = open_index(path)
     known = Known(index)
     found = standings(expand(ledger.grid), known)
@@ -69,7 +70,7 @@ def overview(folder: PathLike) -> Overview:
         tuple(_stage(each) for each in found),
         int(index.hidden.sum()),
         tuple(index.damage),
-        holder(path),
+        at_work,
         _size(path),
         _left(found, known),
         _varying(ledger.grid),
