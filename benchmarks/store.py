@@ -84,7 +84,8 @@ def main() -> int:
     for each in result["bookkeeping"]:
         console.print(
             f"{each['name']}: train {each['train']:.2f} s, sweep {each['sweep']:.2f} s, "
-            f"bookkeeping {each['share']:.1%}, of processor time {each['cpu']:.1%} (of {each['runs']} runs, {each['repeats']} turns)"
+            f"bookkeeping {each['share']:.1%}, of processor time {each['cpu']:.1%} "
+            f"(of {each['runs']} runs, {each['repeats']} turns)"
         )
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
