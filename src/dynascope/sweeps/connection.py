@@ -23,7 +23,6 @@ _KNOCK = 5.0  # seconds for a cluster to answer
 REFUSALS = (ConnectionError, ValueError, RuntimeError, OSError)
 # For the sweep's own process, where a person has not set them:
 _SETTINGS = {
-    "RAY_BACKEND_LOG_LEVEL": "fatal",  # its C++ core would write errors of tasks to our stderr
     # Under `uv run` Ray would send the current folder, whatever is in it, to all nodes and start
     # workers from there; but they have dynascope already, and its version is checked.
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
