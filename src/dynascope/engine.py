@@ -68,10 +68,13 @@ class Job:
     start: Parameters | None = None
     origin: Origin | None = None
 
+    def trainer(self) -> Trainer:
+        return Trainer(self.config, self.seed, data=self.data, start=self.start, origin=self.origin)
+
 
 def train_job(job: Job) -> Run:
     """Train one run, here and now."""
-    trainer = Trainer(job.config, job.seed, data=job.data, start=job.start, origin=job.origin)
+    trainer = job.trainer()
     trainer.advance(job.config.training.epochs)
     return trainer.run
 
@@ -115,9 +118,8 @@ def train(
     def finished() -> Runs:
         return Runs(run for run in results if run is not None)
 
-    report = progress if callable(progress) else _bar() if progress else None
     try:
-        Crew(jobs, results.__setitem__, status).work(threads, report)
+        Crew(jobs, results.__setitem__, status).work(threads, reporter(progress))
     except KeyboardInterrupt:
         raise Interrupted(finished()) from None
     except BaseException as error:
@@ -207,7 +209,7 @@ class Crew:
 
     def _one(self, index: int) -> Run | None:
         job = self.jobs[index]
-        trainer = Trainer(job.config, job.seed, data=job.data, start=job.start, origin=job.origin)
+        trainer = job.trainer()
         left, slice_ = job.config.training.epochs, 1
         while left > 0:
             if self._stop.is_set():
@@ -337,7 +339,8 @@ def _available_memory() -> int | None:
         return None
 
 
-def _bar() -> Report:
+def reporter(progress: bool | Report) -> Report | None:
+    """What `progress` stands for: a function of one's own, a bar, or nothing."""
     from dynascope.progress import Bar
 
-    return Bar()
+    return progress if callable(progress) else Bar() if progress else None

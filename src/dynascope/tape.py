@@ -4,6 +4,7 @@ Row numbers follow from the epoch: curves have a row per epoch, weights and stat
 epoch divisible by `weights_every` and `state_every`; the last ones are added when a run is read.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def steps_per_epoch(config: Config) -> int:
     return -(-config.task.train_size // config.training.batch)
 
 
+@lru_cache(maxsize=4096)  # a sweep asks for each of its runs
 def recorded_bytes(config: Config) -> int:
     """Memory that the record of one run takes."""
     record, epochs = config.record, config.training.epochs

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dynascope.cli.arguments import number
+from dynascope.cli.marking import many
 from dynascope.errors import DynascopeError
 
 if TYPE_CHECKING:
@@ -141,11 +142,11 @@ def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
     if stopped:
         try:
             found = overview(options.out)
-            done = f"{found.done} of {found.runs} runs are in {options.out}"
+            done = f"{found.done} of {found.runs} runs are in {options.out}; "
+            done += "the same command goes on from there"
         except DynascopeError:  # it waited, and had not begun
             done = "nothing was begun"
-        again = "the same command goes on from there"
-        print(f"dynascope: {stopped}; {done}; {again}.", file=sys.stderr)
+        print(f"dynascope: {stopped}; {done}.", file=sys.stderr)
         return 1
     if options.quiet:
         return 0
@@ -174,17 +175,16 @@ def _print_plan(grid: "Grid", options: Namespace) -> int:
     _how(options)
     folder = None if options.out is None else path_of(options.out)
     stages, found = plan_estimate(grid, folder, options.threads)
-    total = sum(runs for _, _, runs, _ in stages)
-    print(f"{_many(total)} of {_configs(sum(each[1] for each in stages))}")
-    for name, configs, runs, there in stages if len(stages) > 1 else ():
-        already = f", {there} of them there already" if there else ""
-        print(f"  {name}: {_many(runs)} of {_configs(configs)}{already}")
-    there = sum(each[3] for each in stages)
-    if there:
-        print(f"{there} of them are in {options.out} already; {_many(found.runs)} to train")
+    runs, configs = sum(each.runs for each in stages), sum(each.configs for each in stages)
+    print(f"{many(runs, 'run')} of {many(configs, 'config')}")
+    for each in stages if len(stages) > 1 else ():
+        already = f", {each.there} of them there already" if each.there else ""
+        print(f"  {each.name}: {many(each.runs, 'run')} of {many(each.configs, 'config')}{already}")
+    if there := sum(each.there for each in stages):
+        print(f"{there} of them are in {options.out} already; {many(found.runs, 'run')} to train")
     if found.runs:
-        threads = "1 thread" if found.threads == 1 else f"{found.threads} threads"
-        print(f"expected time: {clock(found.seconds)} on {threads} of this machine")
+        on = many(found.threads, "thread")
+        print(f"expected time: {clock(found.seconds)} on {on} of this machine")
         free = "" if folder is None else f" ({_bytes(free_space(folder))} free)"
         print(f"expected disk: {_bytes(found.disk)}{free}")
     return 0
@@ -197,7 +197,7 @@ def _print_status(folder: str) -> int:
 
     found = overview(folder)
     print(
-        f"{folder}: {found.done} of {_many(found.runs)} done ({found.share:.0%}), "
+        f"{folder}: {found.done} of {many(found.runs, 'run')} done ({found.share:.0%}), "
         f"{_bytes(found.disk)}"
     )
     for stage in found.stages if len(found.stages) > 1 else ():
@@ -211,8 +211,8 @@ def _print_status(folder: str) -> int:
         print(f"at work: {found.holder}")
     if found.left and found.core_seconds is not None:
         threads = count_threads(None, found.left)
-        on = "1 thread" if threads == 1 else f"{threads} threads"
-        print(f"left: {_many(found.left)}, about {clock(found.core_seconds / threads)} on {on}")
+        time_left = clock(found.core_seconds / threads)
+        print(f"left: {many(found.left, 'run')}, about {time_left} on {many(threads, 'thread')}")
     if found.left and not found.holder:
         print("the same `dynascope sweep` command computes the rest")
     return 0
@@ -222,14 +222,6 @@ def _print_impossible(found: "Overview") -> None:
     lost = sum(stage.impossible for stage in found.stages)
     if lost:
         print(f"{lost} could not be continued: the runs that they start from diverged")
-
-
-def _many(runs: int) -> str:
-    return "1 run" if runs == 1 else f"{runs} runs"
-
-
-def _configs(configs: int) -> str:
-    return "1 config" if configs == 1 else f"{configs} configs"
 
 
 def _bytes(size: float) -> str:

@@ -1,6 +1,6 @@
 """Which runs a store holds and where: all that opening it reads.
 
-Opening reads footers and two columns, never a curve or a trajectory. What is damaged is named and
+Opening reads footers and three columns, never a curve or a trajectory. What is damaged is named and
 left out.
 """
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +22,8 @@ from dynascope.sweeps.local import work_locally
 from dynascope.sweeps.missing import Jobs, Known, Standing, standings
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
-from dynascope.sweeps.work import Shard, SweepStatus, begin_stage, count_rest
+from dynascope.sweeps.work import Shard, SweepStatus, Work, begin_stage, count_rest
 from dynascope.tape import recorded_bytes
-
-Work = Callable[[Sequence[Shard], Callable[[ShardFiles], None], SweepStatus, Report | None], None]
 
 
 def carry_out(
@@ -160,10 +158,10 @@ def _workers(how: How, folder: Path) -> Iterator[Work]:
     if how.ray is None:
         yield partial(work_locally, threads=how.threads)
         return
-    from dynascope.sweeps.cluster import RayWorkers
+    from dynascope.sweeps.cluster import ray_workers
 
-    with RayWorkers(how.ray, how.results, folder) as workers:
-        yield workers.work
+    with ray_workers(how.ray, how.results, folder) as work:
+        yield work
 
 
 def check_place(folder: Path) -> None:

@@ -13,9 +13,9 @@ import shutil
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from dynascope.engine import Report
@@ -24,7 +24,7 @@ from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.parcel import Parcel, Shared, make
-from dynascope.sweeps.work import Shard, SweepStatus
+from dynascope.sweeps.work import Keep, Shard, SweepStatus, Work
 
 RETRIES = 10  # times that a shard is given to another node when its own is lost
 _AHEAD = 2  # shards for each core that wait in Ray: a core that is done finds the next one there
@@ -34,8 +34,6 @@ _LOST = 15.0  # seconds without an answer after which it is gone
 _PATIENCE = 30.0  # seconds without a core in the whole cluster before a warning
 _GIVE_UP = 900.0  # and before it ends: nodes may be on their way, but not for ever
 _AGAIN = "what is finished is kept: run the same again"
-
-Keep = Callable[[ShardFiles], None]
 
 
 class ClusterWarning(UserWarning):
@@ -52,38 +50,27 @@ class LostClusterError(ClusterError):
     """There is nothing left to ask: what Ray still has of it may crash when it is touched."""
 
 
-class RayWorkers:
-    """The workers of a cluster, from the first stage that needs them to the end of the block."""
+@contextlib.contextmanager
+def ray_workers(address: str, results: str, folder: Path) -> Iterator[Work]:
+    """What has shards made by a cluster, connected from the first stage that needs it on."""
+    with contextlib.ExitStack() as opened:
 
-    def __init__(self, address: str, results: str, folder: Path) -> None:
-        self._address, self._results, self._folder = address, results, folder
-        self._open = contextlib.ExitStack()
-        self._ray: Any = None
-        self._guest = False
+        @cache
+        def connection() -> tuple[Any, bool]:
+            return opened.enter_context(connected(address))
 
-    def __enter__(self) -> "RayWorkers":
-        return self
+        def work(
+            shards: Sequence[Shard], keep: Keep, status: SweepStatus, report: Report | None
+        ) -> None:
+            ray, guest = connection()
+            shared = Shared.of(folder) if results == "shared" else None
+            try:
+                Dispatch(ray, shards, keep, status, shared, guest).work(report)
+            finally:
+                if shared:  # what lost workers have left there
+                    shutil.rmtree(shared.staging, ignore_errors=True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open.close()
-
-    def work(
-        self, shards: Sequence[Shard], keep: Keep, status: SweepStatus, report: Report | None
-    ) -> None:
-        """Have every shard made by the cluster, and keep each as it arrives."""
-        if self._ray is None:
-            self._ray, self._guest = self._open.enter_context(connected(self._address))
-        shared = Shared.of(self._folder) if self._results == "shared" else None
-        try:
-            Dispatch(self._ray, shards, keep, status, shared, self._guest).work(report)
-        finally:
-            if shared:  # what lost workers have left there
-                shutil.rmtree(shared.staging, ignore_errors=True)
+        yield work
 
 
 class Dispatch:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,15 @@ _SAMPLES = 5  # configs that are timed
 _SECONDS = 0.3  # for each of them
 _CURVE_BYTES = 4.5  # a number of a curve on disk, compressed; measured on default runs
 _ROW_BYTES = 600  # everything else of a run in the table
+
+
+class Planned(NamedTuple):
+    """A stage before it is carried out."""
+
+    name: str
+    configs: int
+    runs: int
+    there: int  # of the runs
 
 
 @dataclass(frozen=True)
@@ -96,8 +106,8 @@ def disk_bytes(config: Config) -> int:
 
 def plan_estimate(
     grid: Grid, folder: Path | None, threads: int | None
-) -> tuple[list[tuple[str, int, int, int]], Estimate]:
-    """Each stage's name, configs, runs and how many are there; and what the missing ones take."""
+) -> tuple[list[Planned], Estimate]:
+    """Each stage, and what its missing runs will take."""
     from dynascope.sweeps.missing import Known, standings
 
     plan = expand(grid)
@@ -114,7 +124,7 @@ def plan_estimate(
         ]
     seeds = len(plan.seeds)
     stages = [
-        (stage.name, len(stage.configs), len(stage.configs) * seeds, there[stage.name])
+        Planned(stage.name, len(stage.configs), len(stage.configs) * seeds, there[stage.name])
         for stage in plan.stages
     ]
     return stages, estimate(work, threads)

@@ -1,17 +1,16 @@
 """Shards on this machine: threads take one run after another, across shards."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dynascope.engine import Crew, Report, count_threads
 from dynascope.errors import DynascopeError
-from dynascope.store.shard_write import ShardFiles
-from dynascope.sweeps.work import Collector, Flat, Shard, SweepStatus
+from dynascope.sweeps.work import Collector, Flat, Keep, Shard, SweepStatus
 
 
 def work_locally(
     shards: Sequence[Shard],
-    keep: Callable[[ShardFiles], None],
+    keep: Keep,
     status: SweepStatus,
     report: Report | None,
     threads: int | None,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.engine import Report, count_threads
+from dynascope.engine import Report, count_threads, reporter
 from dynascope.errors import expected
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.stored import StoredRuns, load
@@ -42,8 +42,7 @@ def sweep(
     """
     wanted = read(grid)
     how = check_how(How(threads, ray, results, shard_seconds, wait, strict))
-    report = progress if callable(progress) else _bar() if progress else None
-    carry_out(wanted, path_of(out), how, report)
+    carry_out(wanted, path_of(out), how, reporter(progress))
     return load(out)
 
 
@@ -71,9 +70,3 @@ def check_how(how: How) -> How:
         raise expected("results", f"one of {', '.join(RESULTS)}", how.results)
     count_threads(how.threads, 1)
     return how
-
-
-def _bar() -> Report:
-    from dynascope.progress import Bar
-
-    return Bar()

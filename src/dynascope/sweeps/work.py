@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dynascope.engine import Job, Status
+from dynascope.engine import Job, Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard
 from dynascope.sweeps.cost import expected_seconds
@@ -28,6 +28,9 @@ class SweepStatus(Status):
         self.finished_cost += epochs * self.costs[index]
 
 
+Keep = Callable[[ShardFiles], None]  # what puts a shard into the store
+
+
 @dataclass(frozen=True)
 class Shard:
     """One shard to be made: a pure function of its jobs."""
@@ -36,8 +39,9 @@ class Shard:
     positions: tuple[int, ...]
     batch: int
 
-    def files(self, runs: Sequence[Run]) -> ShardFiles:
-        return make_shard(runs, self.positions, self.batch)
+
+# What makes shards, here or elsewhere, and keeps each as it is done.
+Work = Callable[[Sequence[Shard], Keep, SweepStatus, Report | None], None]
 
 
 @dataclass
@@ -45,7 +49,7 @@ class Collector:
     """Runs come one by one, from several threads; whoever completes a shard makes its files."""
 
     shards: Sequence[Shard]
-    keep: Callable[[ShardFiles], None]
+    keep: Keep
     _open: dict[int, dict[int, Run]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -71,8 +75,8 @@ class Collector:
 
     def _finish(self, k: int, runs: dict[int, Run]) -> None:
         shard, which = self.shards[k], sorted(runs)
-        part = Shard(shard.jobs, tuple(shard.positions[j] for j in which), shard.batch)
-        self.keep(part.files([runs[j] for j in which]))
+        positions = [shard.positions[j] for j in which]
+        self.keep(make_shard([runs[j] for j in which], positions, shard.batch))
 
 
 class Flat(Sequence[Job]):
