@@ -6,7 +6,8 @@
 #define X(name)                                                                   \
   extern "C" const dynascope::Engine<float>* dynascope_engine_##name##_float();   \
   extern "C" const dynascope::Engine<double>* dynascope_engine_##name##_double(); \
-  extern "C" const dynascope::Task* dynascope_task_##name##_float();
+  extern "C" const dynascope::Task* dynascope_task_##name##_float();              \
+  extern "C" const dynascope::Measures* dynascope_measures_##name();
 DYNASCOPE_BUILDS
 #undef X
 
@@ -31,7 +32,7 @@ const std::vector<Build>& usable_builds() {
 #define X(name)                                                                                    \
   if (runs_here(#name))                                                                            \
     found.push_back({#name, dynascope_engine_##name##_float(), dynascope_engine_##name##_double(), \
-                     dynascope_task_##name##_float()});
+                     dynascope_task_##name##_float(), dynascope_measures_##name()});
     DYNASCOPE_BUILDS
 #undef X
     return found;

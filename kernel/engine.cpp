@@ -78,6 +78,30 @@ void inspect(const Activations<T>& out, const Activations<T>& patch, const T* pa
   Inspector<T>(s, arena).run(out, patch, packed, examples, ablation);
 }
 
+template <class T>
+void evaluate(double* loss, double* accuracy, const T* packed, int64_t rows, const Shape& s,
+              const Examples& examples, void* memory) {
+  Arena arena(memory);
+  Work<T> w(s, examples.count, arena);
+  for (int64_t i = 0; i < examples.count; ++i)
+    w.data.append(examples.tokens + i * s.length, examples.targets[i]);
+  for (int64_t row = 0; row < rows; ++row) {
+    unpack(w.theta, packed + row * w.model.layout.packed_size, w.model.layout);
+    w.model.prepare(w.theta);
+    loss[row] = accuracy[row] = 0;
+    for (int64_t i = 0; i < examples.count; i += TILE_SEQUENCES) {
+      const int64_t left =
+          examples.count - i < TILE_SEQUENCES ? examples.count - i : TILE_SEQUENCES;
+      w.model.template forward<false>(w.data, i, left, examples.count);
+      for (int m = 0; m < w.model.tile.vectors; ++m) {
+        const Lanes<T> share = w.model.tile.share[m];
+        loss[row] += static_cast<double>(sum<T>(w.model.tile.loss[m] * share));
+        accuracy[row] += static_cast<double>(sum<T>(w.model.tile.correct[m] * share));
+      }
+    }
+  }
+}
+
 template <class T> Lanes<T> math(int function, const Lanes<T>& x) {
   switch (function) {
     case EXP: return exponential<T>(x);
@@ -119,6 +143,7 @@ template <class T> constexpr Engine<T> engine() {
       work_bytes<T>,
       loss_and_gradient<T>,
       inspect<T>,
+      evaluate<T>,
       evaluate_math<T>,
   };
 }

@@ -21,11 +21,14 @@ template <class T> struct Engine {
   void (*write_state)(void* trainer, const T* state, int64_t epoch);
 
   void (*initialize)(T* packed, const Shape&, uint64_t seed);
-  size_t (*work_bytes)(const Shape&, int64_t count);  // for the two below
+  size_t (*work_bytes)(const Shape&, int64_t count);  // for the three below
   T (*loss_and_gradient)(T* grad, const T* packed, const Shape&, const Examples&, const Ablation&,
                          void* memory);
   void (*inspect)(const Activations<T>& out, const Activations<T>& patch, const T* packed,
                   const Shape&, const Examples&, const Ablation&, void* memory);
+  /// Mean loss and accuracy on the examples for each of `rows` weights; in `work_bytes` of memory.
+  void (*evaluate)(double* loss, double* accuracy, const T* packed, int64_t rows, const Shape&,
+                   const Examples&, void* memory);
   void (*evaluate_math)(int function, T* y, const T* x, int64_t count);  // for tests
 };
 
@@ -52,11 +55,24 @@ struct Task {
   void (*shuffle)(uint32_t* order, uint32_t n, uint64_t seed, uint32_t epoch);
 };
 
+/// Measures of a model with weights of type T; themselves always double.
+template <class T> struct MeasuresOf {
+  size_t (*circuit_bytes)(const Shape&, const Crossed&, const CircuitMeasures& wanted);
+  void (*circuit)(const CircuitMeasures& out, const T* packed, const Shape&, const Crossed&,
+                  void* memory);
+};
+
+struct Measures {
+  MeasuresOf<float> single;
+  MeasuresOf<double> twice;
+};
+
 struct Build {
   const char* name;  // of the instruction set
   const Engine<float>* single;
   const Engine<double>* twice;
   const Task* task;
+  const Measures* measures;
 };
 
 }  // namespace dynascope

@@ -81,6 +81,26 @@ Ablation ablation(const Bytes& positions, const Bytes& units, const Shape& s) {
           mask(units, s.hidden, "cut_units must have one entry per hidden unit")};
 }
 
+void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
+                   const Array<int32_t>& suffixes, const Shape& s) {
+  require(prefixes.ndim() == 2 && suffixes.ndim() == 2 && data.prefix_count > 0 &&
+              data.suffix_count > 0 && data.group_count > 0 &&
+              static_cast<int64_t>(prefixes.shape(1)) == data.relevant &&
+              static_cast<int64_t>(suffixes.shape(1)) == s.length - data.relevant,
+          "prefixes must be [count, relevant] and suffixes [count, length - relevant]");
+  for (const Array<int32_t>* tokens : {&prefixes, &suffixes})
+    for (size_t i = 0; i < tokens->size(); ++i)
+      require(tokens->data()[i] >= 0 && tokens->data()[i] < s.vocab, "a token is out of range");
+  for (int64_t i = 0; i < data.relevant; ++i)
+    require(data.positions[i] >= 0 && data.positions[i] < s.length &&
+                (i == 0 || data.positions[i] > data.positions[i - 1]),
+            "positions must rise and be within the length");
+  require(data.groups[0] == 0 && data.groups[data.group_count] == data.prefix_count,
+          "groups must begin with 0 and end with the number of prefixes");
+  for (int64_t m = 0; m < data.group_count; ++m)
+    require(data.groups[m] < data.groups[m + 1], "groups must rise");
+}
+
 /// The shape of each parameter in the packed order; vectors have one dimension.
 std::vector<std::pair<std::string, std::vector<int64_t>>> parameter_shapes(const Shape& s) {
   const std::vector<int64_t> shapes[PARAMETERS] = {
@@ -301,12 +321,30 @@ nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& t
   return result;
 }
 
+template <class T>
+nb::tuple evaluate(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens,
+                   const Array<int32_t>& targets) {
+  require(packed.ndim() == 2 && static_cast<int64_t>(packed.shape(1)) == packed_size(s),
+          "weights must be [rows, size]");
+  const size_t rows = packed.shape(0);
+  auto loss = make_array<double>({rows}), accuracy = make_array<double>({rows});
+  const Examples data = examples(tokens, targets, s);
+  {
+    nb::gil_scoped_release release;
+    const Memory memory = allocate(engine<T>().work_bytes(s, data.count));
+    engine<T>().evaluate(loss.data(), accuracy.data(), packed.data(), static_cast<int64_t>(rows), s,
+                         data, memory.get());
+  }
+  return nb::make_tuple(loss, accuracy);
+}
+
 template <class T> void bind_evaluations(nb::module_& m) {
   m.def("loss_and_gradient", loss_and_gradient<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
         "naive"_a = false);
   m.def("inspect", inspect<T>, "packed"_a, "shape"_a, "tokens"_a, "patch"_a,
         "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none());
+  m.def("evaluate", evaluate<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a);
   m.def("math", [](const std::string& name, const Array<T>& x) {
     auto y = make_array<T>({x.size()});
     for (int f = 0; f < static_cast<int>(std::size(MATH_NAMES)); ++f)
@@ -322,6 +360,91 @@ template <class T> Numpy<T> initialize(const Shape& s, uint64_t seed) {
   auto packed = make_array<T>({static_cast<size_t>(packed_size(s))});
   engine<T>().initialize(packed.data(), s, seed);
   return packed;
+}
+
+// ---- measures -----------------------------------------------------------------------------------
+template <class T> const MeasuresOf<T>& measures_of() {
+  if constexpr (sizeof(T) == 4) return build().measures->single;
+  else return build().measures->twice;
+}
+
+/// The circuits of several models, row by row of `packed`; a dict of arrays, one row per model.
+template <class T>
+nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& positions,
+                  const Array<int32_t>& prefixes, const Array<int32_t>& groups,
+                  const Array<int32_t>& suffixes, bool sampled,
+                  const std::vector<std::string>& wanted) {
+  const Crossed data{positions.data(),
+                     static_cast<int64_t>(positions.size()),
+                     prefixes.data(),
+                     groups.data(),
+                     suffixes.data(),
+                     static_cast<int64_t>(prefixes.shape(0)),
+                     static_cast<int64_t>(groups.size()) - 1,
+                     static_cast<int64_t>(suffixes.shape(0)),
+                     sampled};
+  check_crossed(data, prefixes, suffixes, s);
+  require(packed.ndim() == 2 && static_cast<int64_t>(packed.shape(1)) == packed_size(s),
+          "weights must be [rows, size]");
+  const auto N = static_cast<size_t>(s.length), k = positions.size();
+  CircuitMeasures out{};
+  struct Field {
+    const char* name;
+    double** out;
+    std::vector<size_t> shape;
+  };
+  const std::vector<Field> fields = {
+      {"embedding", &out.embedding, {SHARES}},
+      {"logits", &out.logits, {SHARES}},
+      {"accuracy", &out.accuracy, {}},
+      {"permutation_survival", &out.permutation_survival, {}},
+      {"suffix_survival", &out.suffix_survival, {}},
+      {"attention", &out.attention, {N}},
+      {"value_spread", &out.value_spread, {N}},
+      {"value_size", &out.value_size, {}},
+      {"redraw", &out.redraw, {N}},
+      {"swap", &out.swap, {k, k}},
+      {"without_attention", &out.without_attention, {N}},
+      {"without_value", &out.without_value, {N}},
+      {"without_unit", &out.without_unit, {static_cast<size_t>(s.hidden)}},
+      {"clusters", &out.clusters, {3}}};
+  // Some are found together; whoever asks for one gets its companions.
+  auto asked = [&](const char* name) {
+    for (const std::string& each : wanted)
+      if (each == name) return true;
+    return wanted.empty();
+  };
+  nb::dict result;
+  std::vector<std::pair<double**, size_t>> rows;
+  for (const Field& f : fields) {
+    if (!asked(f.name)) continue;
+    std::vector<size_t> shape = {packed.shape(0)};
+    shape.insert(shape.end(), f.shape.begin(), f.shape.end());
+    auto array = make_array<double>(shape);
+    *f.out = array.data();
+    size_t size = 1;
+    for (size_t n : f.shape) size *= n;
+    rows.emplace_back(f.out, size);
+    result[f.name] = array;
+  }
+  require(!out.value_spread == !out.value_size &&
+              !out.permutation_survival == !out.suffix_survival &&
+              !out.without_attention == !out.without_value &&
+              (out.accuracy || !(out.logits || out.without_unit || out.permutation_survival)),
+          "measures that are found together must be asked for together");
+  const MeasuresOf<T>& measures = measures_of<T>();
+  nb::gil_scoped_release release;
+  const Memory memory = allocate(measures.circuit_bytes(s, data, out));
+  for (size_t row = 0; row < packed.shape(0); ++row) {
+    measures.circuit(out, packed.data() + row * packed.shape(1), s, data, memory.get());
+    for (auto& [place, size] : rows) *place += size;
+  }
+  return result;
+}
+
+template <class T> void bind_measures(nb::module_& m) {
+  m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
+        "suffixes"_a, "sampled"_a, "wanted"_a);
 }
 
 // ---- data ---------------------------------------------------------------------------------------
@@ -464,6 +587,8 @@ NB_MODULE(_kernel, m) {
   bind_trainer<double>(m, "Trainer64");
   bind_evaluations<float>(m);
   bind_evaluations<double>(m);
+  bind_measures<float>(m);
+  bind_measures<double>(m);
   m.def("initialize32", initialize<float>, "shape"_a, "seed"_a);
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);

@@ -13,7 +13,7 @@ namespace dynascope {
 namespace DYNASCOPE_ISA {
 
 /// What a number is for. Parameters use PARAMETER + their index in layout.hpp.
-enum Stream : uint32_t { TRAIN = 0, TEST = 1, SHUFFLE = 2, PARAMETER = 16 };
+enum Stream : uint32_t { TRAIN = 0, TEST = 1, SHUFFLE = 2, SAMPLE = 3, PARAMETER = 16 };
 
 /// Sixteen Philox blocks at once: counter word 0 counts up from `first`, the others are shared.
 struct Blocks {

@@ -147,4 +147,38 @@ template <class T> struct Activations {
   T* probabilities;        // [count, embeddings]
 };
 
+// ---- the circuit of a model ---------------------------------------------------------------------
+/// Sequences as every combination of relevant tokens with irrelevant ones.
+struct Crossed {
+  const int32_t* positions;  // [relevant]
+  int64_t relevant;
+  const int32_t* prefixes;  // [prefix_count, relevant]: orderings of one multiset side by side
+  const int32_t* groups;    // [group_count + 1]: where the orderings of each multiset begin
+  const int32_t* suffixes;  // [suffix_count, length - relevant]
+  int64_t prefix_count, group_count, suffix_count;
+  bool sampled;  // drawn, not all there are: estimates are corrected for it
+};
+
+/// A variance in parts: between multisets, between orderings of one, between suffixes; and the
+/// squared length of the mean, to which a variance of nothing but rounding can be compared.
+enum Share { BETWEEN, PERMUTATION, SUFFIX, MEAN_SQUARE, SHARES };
+
+/// What is measured; null = not wanted.
+struct CircuitMeasures {
+  double* embedding;             // [SHARES]: variances of the sequence embedding
+  double* logits;                // [SHARES]: of the logits, centred over classes
+  double* accuracy;              // [1]
+  double* permutation_survival;  // [1]
+  double* suffix_survival;       // [1]
+  double* attention;             // [length]
+  double* value_spread;          // [length]: root mean square around the position's mean value
+  double* value_size;            // [1]: root mean square of all values
+  double* redraw;             // [length]: variance of the sequence embedding from this token alone
+  double* swap;               // [relevant, relevant]: from the order of two relevant tokens
+  double* without_attention;  // [length]: accuracies
+  double* without_value;      // [length]
+  double* without_unit;       // [hidden]
+  double* clusters;           // [3]: their number (0: too many to tell), gap, diameter
+};
+
 }  // namespace dynascope

@@ -1,7 +1,9 @@
-// Prints a hash of every number of a few short trainings: the same for every compiler and target.
-// Used by test_compilers.py.
+// Prints a hash of every number of a few short trainings, and of circuits: the same for every
+// compiler and target. Used by test_compilers.py.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "engine.hpp"
@@ -11,6 +13,7 @@ using namespace dynascope;
 extern "C" const Engine<float>* dynascope_engine_tested_float();
 extern "C" const Engine<double>* dynascope_engine_tested_double();
 extern "C" const Task* dynascope_task_tested_float();
+extern "C" const Measures* dynascope_measures_tested();
 
 namespace {
 
@@ -53,6 +56,38 @@ template <class T> uint64_t train(const Engine<T>& engine, const Shape& shape, i
   return hash(weights, hash(curves, 1469598103934665603ull));
 }
 
+/// The circuit of initial weights, on three relevant tokens times every irrelevant one.
+template <class T>
+uint64_t measure(const Engine<T>& engine, const MeasuresOf<T>& measures, const Shape& shape) {
+  const int32_t positions[] = {0, 1, 2}, groups[] = {0, 1, 4};
+  const int32_t prefixes[] = {0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0};
+  std::vector<int32_t> suffixes(static_cast<size_t>(64 * (shape.length - 3)));
+  dynascope_task_tested_float()->draw(suffixes.data(), 64, shape.length - 3, shape.vocab, 1, 3);
+  uint64_t h = 1469598103934665603ull;
+  for (const bool sampled : {false, true}) {
+    const Crossed data{positions, 3, prefixes, groups, suffixes.data(), 4, 2, 64, sampled};
+    std::vector<T> weights(1 << 16);
+    engine.initialize(weights.data(), shape, 5);
+    const auto N = static_cast<size_t>(shape.length), H = static_cast<size_t>(shape.hidden);
+    const size_t sizes[] = {SHARES, SHARES, 1, 1, 1, N, N, 1, N, 9, N, N, H, 3};
+    size_t total = 0;
+    for (size_t size : sizes) total += size;
+    std::vector<double> numbers(total);
+    CircuitMeasures out{};
+    double* places[std::size(sizes)];
+    for (size_t i = 0, at = 0; i < std::size(sizes); at += sizes[i++])
+      places[i] = numbers.data() + at;
+    static_assert(sizeof out == sizeof places, "one place for each measure");
+    std::memcpy(&out, places, sizeof out);
+    char* memory = static_cast<char*>(std::malloc(measures.circuit_bytes(shape, data, out) + 64));
+    const auto aligned = (reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64;
+    measures.circuit(out, weights.data(), shape, data, reinterpret_cast<void*>(aligned));
+    std::free(memory);
+    h = hash(numbers, h);
+  }
+  return h;
+}
+
 }  // namespace
 
 int main() {
@@ -62,7 +97,10 @@ int main() {
   for (const Shape& shape : shapes) {
     const uint64_t single = train(*dynascope_engine_tested_float(), shape, 33);
     const uint64_t twice = train(*dynascope_engine_tested_double(), shape, 32);
-    std::printf("%016llx %016llx\n", static_cast<unsigned long long>(single),
-                static_cast<unsigned long long>(twice));
+    const Measures& of = *dynascope_measures_tested();
+    const uint64_t found = measure(*dynascope_engine_tested_float(), of.single, shape) ^
+                           3 * measure(*dynascope_engine_tested_double(), of.twice, shape);
+    std::printf("%016llx %016llx %016llx\n", static_cast<unsigned long long>(single),
+                static_cast<unsigned long long>(twice), static_cast<unsigned long long>(found));
   }
 }

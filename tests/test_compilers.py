@@ -42,6 +42,9 @@ def bits(name: str, folder: Path) -> str:
         defined = ["-DDYNASCOPE_ISA=tested", f"-DDYNASCOPE_SCALAR={scalar}"]
         source = str(ROOT / "kernel/engine.cpp")
         run([*BUILDS[name], *FLAGS, *defined, "-c", source, "-o", objects[-1]])
+    objects.append(str(folder / "measures.o"))
+    source = str(ROOT / "kernel/measures.cpp")
+    run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
     run([*BUILDS[name], *FLAGS, str(ROOT / "tests/bits.cpp"), *objects, "-o", str(program)])
     if name != "wasm":
         return run([str(program)])

@@ -13,7 +13,9 @@ import pytest
 
 import dynascope as ds
 from dynascope import _kernel
+from dynascope.analysis.design import design
 from dynascope.errors import DynascopeError
+from dynascope.model import config_shape
 from dynascope.run import Run
 from dynascope.trainer import Trainer
 
@@ -41,8 +43,17 @@ def fingerprint(run: Run) -> str:
 
 
 def fingerprints() -> list[str]:
+    """Of runs, and of the circuits that they begin with."""
     configs = [SHORT.replace(changes) for changes in VARIED]
-    return [fingerprint(ds.train(config, [7], progress=False)[0]) for config in configs]
+    runs = [ds.train(config, [7], progress=False)[0] for config in configs]
+    return [fingerprint(run) for run in runs] + [measures(run) for run in runs]
+
+
+def measures(run: Run) -> str:
+    sequences = design(run.config.task).arguments
+    weights = np.ascontiguousarray(run.weights[:1])
+    found = _kernel.circuits(weights, config_shape(run.config), *sequences, [])
+    return hashlib.sha256(b"".join(found[name].tobytes() for name in sorted(found))).hexdigest()
 
 
 def in_new_process(expression: str, **environment: str) -> Any:

@@ -31,6 +31,8 @@ from dynascope.run import Runs as Runs
 from dynascope.trainer import Trainer as Trainer
 
 if TYPE_CHECKING:
+    from dynascope import analysis as analysis
+    from dynascope import theory as theory
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
     from dynascope.store import merge as merge
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_MODULES = ("analysis", "theory")
 _LATER = {
     "DamageWarning": "dynascope.store",
     "load": "dynascope.store",
@@ -49,15 +52,17 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """Names whose modules import Arrow: whoever only trains does not wait for it."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
+    """Names whose modules import Arrow, or much else: whoever only trains does not wait for it."""
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"dynascope.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
     value = getattr(import_module(_LATER[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_MODULES})

@@ -120,6 +120,19 @@ def inspect(
     cut_positions: _Array | None = None,
     cut_units: _Array | None = None,
 ) -> dict[str, _Array]: ...
+def evaluate(
+    packed: _Array, shape: Shape, tokens: _Int, targets: _Int
+) -> tuple[_Array, _Array]: ...
+def circuits(
+    packed: _Array,
+    shape: Shape,
+    positions: _Int,
+    prefixes: _Int,
+    groups: _Int,
+    suffixes: _Int,
+    sampled: bool,
+    wanted: Sequence[str],
+) -> dict[str, _Array]: ...
 def math(name: str, x: _Array) -> _Array: ...
 def initialize32(shape: Shape, seed: int) -> _Array: ...
 def initialize64(shape: Shape, seed: int) -> _Array: ...

@@ -1,0 +1,398 @@
+// The circuit of a model: what its sequence embeddings keep and what they forget, through which
+// positions, and what its predictions owe to each part. Formulas: variance.hpp, halves.hpp,
+// clusters.hpp.
+//
+// In double precision whatever the weights' own, T, is: these are properties of the weights. Only
+// the predictions of changed models, which take most of the time, are computed in T.
+#pragma once
+
+#include "clusters.hpp"
+#include "halves.hpp"
+#include "predictor.hpp"
+#include "variance.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+
+template <class T> class Circuit {
+ public:
+  static constexpr int64_t CLUSTERED = 4096;  // points at most: their tree takes the square of it
+
+  Circuit(const Shape& s, const Crossed& data, const CircuitMeasures& wanted, Arena& arena)
+      : shape_(s),
+        data_(data),
+        out_(wanted),
+        halves_(s, data, arena),
+        predictor_(s, arena),
+        changed_predictor_(s, arena),
+        embedding_(s.dim, data, arena),
+        logits_(s.embeddings, data, arena),
+        clusters_(wanted.clusters ? part().points : 0, s.dim, arena) {
+    wide_ = arena.take<double>(predictor_.layout().packed_size);
+    point_ = arena.take<double>(s.dim > s.embeddings ? s.dim : s.embeddings);
+    points_ = arena.take<double>(s.vocab * s.dim);
+    sums_ = arena.take<double>(s.vocab * (s.dim + 1));
+    tops_ = arena.take<double>(s.vocab);
+    changed_ = arena.take<int32_t>(s.length);
+    prediction_ = arena.take<int32_t>(sequences());
+    votes_ = arena.take<int64_t>(s.embeddings);
+    hits_ = arena.take<int64_t>(s.hidden);
+    weighted_ = arena.take<double>(data.prefix_count + data.suffix_count);
+  }
+
+  void measure(const T* packed) {
+    for (int64_t i = 0; i < predictor_.layout().packed_size; ++i) wide_[i] = packed[i];
+    predictor_.prepare(wide_);
+    changed_predictor_.prepare(packed);
+    halves_.prepare(predictor_.theta(), predictor_.layout());
+    if (out_.embedding) spread_of_embeddings();
+    if (out_.attention) attention();
+    if (out_.value_spread) spread_of_values();
+    if (out_.redraw) redraw();
+    if (out_.swap) swap();
+    if (out_.clusters) cluster();
+    if (out_.accuracy) predict();
+    if (out_.permutation_survival) survive();
+    if (out_.without_attention) change();
+  }
+
+ private:
+  Shape shape_;
+  Crossed data_;
+  CircuitMeasures out_;
+  Halves halves_;
+  Predictor<double> predictor_;
+  Predictor<T> changed_predictor_;
+  NestedVariance embedding_, logits_;
+  Clusters clusters_;
+  double* wide_;                             // the weights, packed
+  double *point_, *points_, *sums_, *tops_;  // of one sequence; of one with every token in turn
+  int32_t *changed_, *prediction_;           // prediction_ [prefixes, suffixes]
+  int64_t *votes_, *hits_;
+  double* weighted_;
+
+  int64_t sequences() const { return data_.prefix_count * data_.suffix_count; }
+  /// A sum over sequences becomes their mean; divided, so that all of them give exactly 1.
+  double per_sequence(double total) const { return total / static_cast<double>(sequences()); }
+
+  /// The sequence embedding of prefix i, given its sums, with suffix j.
+  Halves::Joint embed(double* xi, const double* sums, double top, const Half& others,
+                      int64_t j) const {
+    const double* rest = others.sums + j * (shape_.dim + 1);
+    const Halves::Joint joint = halves_.join(sums, top, rest, others.top[j]);
+    for (int64_t c = 0; c < shape_.dim; ++c) xi[c] = sums[c] * joint.one + rest[c] * joint.other;
+    return joint;
+  }
+  Halves::Joint embed(double* xi, int64_t i, int64_t j) const {
+    const Half& prefix = halves_.prefix;
+    return embed(xi, prefix.sums + i * (shape_.dim + 1), prefix.top[i], halves_.suffix, j);
+  }
+
+  void spread_of_embeddings() {
+    for (int64_t i = 0; i < data_.prefix_count; ++i)
+      for (int64_t j = 0; j < data_.suffix_count; ++j) {
+        embed(point_, i, j);
+        embedding_.add(i, j, point_);
+      }
+    embedding_.finish(out_.embedding);
+  }
+
+  // ---- attention and values
+  // -----------------------------------------------------------------------
+  /// a_t is the weight at t times a factor of the pair: summed over the other half first.
+  void attention() {
+    double *of_prefix = weighted_, *of_suffix = weighted_ + data_.prefix_count;
+    for (int64_t i = 0; i < data_.prefix_count + data_.suffix_count; ++i) weighted_[i] = 0;
+    for (int64_t i = 0; i < data_.prefix_count; ++i)
+      for (int64_t j = 0; j < data_.suffix_count; ++j) {
+        const Halves::Joint joint = embed(point_, i, j);
+        of_prefix[i] += joint.one;
+        of_suffix[j] += joint.other;
+      }
+    for (int64_t t = 0; t < shape_.length; ++t) out_.attention[t] = 0;
+    attention_of(halves_.prefix, of_prefix);
+    attention_of(halves_.suffix, of_suffix);
+  }
+
+  void attention_of(const Half& half, const double* factor) {
+    for (int64_t i = 0; i < half.count; ++i)
+      for (int64_t k = 0; k < half.width; ++k) {
+        const int64_t t = half.positions[k];
+        const double w = halves_.weight(half.tokens[i * half.width + k], t, half.top[i]);
+        out_.attention[t] += per_sequence(w * factor[i]);
+      }
+  }
+
+  void spread_of_values() {
+    double size = 0;
+    const double share = 1 / static_cast<double>(shape_.vocab);
+    for (int64_t t = 0; t < shape_.length; ++t) {
+      double spread = 0;
+      for (int64_t a = 0; a < shape_.vocab; ++a)
+        for (int64_t c = 0; c < shape_.dim; ++c) {
+          const double v = halves_.value(a, t, c), off = v - halves_.mean_value(t, c);
+          spread += off * off * share;
+          size += v * v * share / static_cast<double>(shape_.length);
+        }
+      out_.value_spread[t] = __builtin_sqrt(spread);
+    }
+    *out_.value_size = __builtin_sqrt(size);
+  }
+
+  // ---- which positions matter
+  // ---------------------------------------------------------------------
+  void redraw() {
+    for (int64_t k = 0; k < halves_.prefix.width; ++k) redraw(halves_.prefix, k, halves_.suffix);
+    for (int64_t k = 0; k < halves_.suffix.width; ++k) redraw(halves_.suffix, k, halves_.prefix);
+  }
+
+  /// E Var(xi | all tokens but the k-th of a half). Over all sequences it is enough to look at
+  /// those with token 0 there: the others have the same p neighbours.
+  void redraw(const Half& half, int64_t k, const Half& others) {
+    double total = 0;
+    int64_t seen = 0;
+    const int64_t step = stride(shape_.vocab * shape_.length);
+    for (int64_t i = 0; i < half.count; i += step) {
+      const int32_t* tokens = half.tokens + i * half.width;
+      if (!data_.sampled && tokens[k] != 0) continue;
+      copy(tokens, half.width);
+      for (int32_t a = 0; a < shape_.vocab; ++a) {
+        changed_[k] = a;
+        tops_[a] = halves_.sum_up(sums_ + a * (shape_.dim + 1), half, changed_);
+      }
+      for (int64_t j = 0; j < others.count; ++j) total += spread_over_tokens(others, j);
+      seen += others.count;
+    }
+    out_.redraw[half.positions[k]] = total / static_cast<double>(seen);
+  }
+
+  /// The variance of xi over the tokens whose sums are in `sums_`, with the other half j.
+  double spread_over_tokens(const Half& others, int64_t j) {
+    const int64_t d = shape_.dim;
+    for (int64_t c = 0; c < d; ++c) point_[c] = 0;
+    for (int64_t a = 0; a < shape_.vocab; ++a) {
+      embed(points_ + a * d, sums_ + a * (d + 1), tops_[a], others, j);
+      for (int64_t c = 0; c < d; ++c) point_[c] += points_[a * d + c];
+    }
+    double spread = 0;
+    for (int64_t c = 0; c < d; ++c) point_[c] /= static_cast<double>(shape_.vocab);
+    for (int64_t a = 0; a < shape_.vocab; ++a)
+      for (int64_t c = 0; c < d; ++c) {
+        const double off = points_[a * d + c] - point_[c];
+        spread += off * off;
+      }
+    return spread / static_cast<double>(shape_.vocab);
+  }
+
+  void swap() {
+    const int64_t k = data_.relevant;
+    for (int64_t t = 0; t < k; ++t) {
+      out_.swap[t * k + t] = 0;
+      for (int64_t u = t + 1; u < k; ++u)
+        out_.swap[t * k + u] = out_.swap[u * k + t] = spread_over_order(t, u);
+    }
+  }
+
+  /// E Var(xi | all but the order of the t-th and the u-th relevant token).
+  double spread_over_order(int64_t t, int64_t u) {
+    const Half& prefix = halves_.prefix;
+    const int64_t step = stride(data_.relevant * data_.relevant);
+    double total = 0;
+    int64_t seen = 0;
+    for (int64_t i = 0; i < prefix.count; i += step) {
+      const int32_t* tokens = prefix.tokens + i * prefix.width;
+      seen += data_.suffix_count;
+      if (tokens[t] == tokens[u]) continue;
+      copy(tokens, prefix.width);
+      changed_[t] = tokens[u];
+      changed_[u] = tokens[t];
+      tops_[0] = halves_.sum_up(sums_, prefix, changed_);
+      for (int64_t j = 0; j < data_.suffix_count; ++j) {
+        embed(points_, sums_, tops_[0], halves_.suffix, j);
+        embed(point_, i, j);
+        for (int64_t c = 0; c < shape_.dim; ++c)
+          total += (points_[c] - point_[c]) * (points_[c] - point_[c]) / 4;
+      }
+    }
+    return total / static_cast<double>(seen);
+  }
+
+  /// Every so manieth row of a sample is enough where each costs `work`.
+  int64_t stride(int64_t work) const {
+    return data_.sampled ? 1 + sequences() * work / (int64_t{1} << 25) : 1;
+  }
+
+  void copy(const int32_t* tokens, int64_t count) {
+    for (int64_t l = 0; l < count; ++l) changed_[l] = tokens[l];
+  }
+
+  // ---- clusters
+  // -----------------------------------------------------------------------------------
+  /// How many orderings of each multiset, and how many suffixes, the tree is made of.
+  struct Part {
+    int64_t orderings, suffixes, points;
+  };
+  Part part() const {
+    Part p = {1, data_.suffix_count, 0};
+    for (int64_t m = 0; m < data_.group_count; ++m) {
+      const int64_t size = data_.groups[m + 1] - data_.groups[m];
+      p.orderings = size > p.orderings ? size : p.orderings;
+    }
+    for (;;) {
+      p.points = 0;
+      for (int64_t m = 0; m < data_.group_count; ++m) {
+        const int64_t size = data_.groups[m + 1] - data_.groups[m];
+        p.points += (size < p.orderings ? size : p.orderings) * p.suffixes;
+      }
+      if (p.points <= CLUSTERED) return p;
+      if (p.orderings == 1 && p.suffixes == 1) return {0, 0, 0};
+      int64_t& larger_one = p.suffixes >= p.orderings ? p.suffixes : p.orderings;
+      larger_one = (larger_one + 1) / 2;
+    }
+  }
+
+  /// The i-th of some places among `count`, spread so that every token varies.
+  static int64_t scattered(int64_t i, int64_t count) {
+    int64_t step = static_cast<int64_t>(0.618 * static_cast<double>(count)) | 1;
+    auto divides = [](int64_t a, int64_t b) {
+      while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+      }
+      return a;
+    };
+    while (divides(step, count) != 1) ++step;
+    return i * step % count;
+  }
+
+  void cluster() {
+    const Part p = part();
+    for (int i = 0; i < 3; ++i) out_.clusters[i] = 0;
+    if (!p.points) return;
+    clusters_.clear();
+    for (int64_t m = 0; m < data_.group_count; ++m) {
+      const int64_t first = data_.groups[m], size = data_.groups[m + 1] - first;
+      for (int64_t o = 0; o < size && o < p.orderings; ++o)
+        for (int64_t j = 0; j < p.suffixes; ++j) {
+          embed(point_, first + scattered(o, size), scattered(j, data_.suffix_count));
+          clusters_.add(point_);
+        }
+    }
+    // Above half the points most clusters would be single points, unless multisets are.
+    const int64_t half = p.points / 2;
+    clusters_.count(out_.clusters, half > data_.group_count ? half : data_.group_count);
+  }
+
+  // ---- predictions
+  // --------------------------------------------------------------------------------
+  /// Sequences `first` and on, up to a tile of them, through to the logits; returns how many.
+  template <bool Keep, class P> int64_t run(P& predictor, int64_t first) {
+    const int64_t left = sequences() - first;
+    const int64_t count = left < TILE_SEQUENCES ? left : TILE_SEQUENCES;
+    const int vectors = count > LANES ? 2 : 1;
+    int64_t i = first / data_.suffix_count, j = first % data_.suffix_count;
+    for (int64_t l = 0; l < vectors * LANES; ++l) {
+      if (l < count) embed(point_, i, j);  // places to spare repeat the last
+      predictor.take(l, point_);
+      if (++j == data_.suffix_count) {
+        j = 0;
+        ++i;
+      }
+    }
+    predictor.template run<Keep>(vectors);
+    return count;
+  }
+
+  int32_t target(int64_t s) const {
+    const int32_t* tokens = data_.prefixes + s / data_.suffix_count * data_.relevant;
+    int64_t total = 0;
+    for (int64_t k = 0; k < data_.relevant; ++k) total += tokens[k];
+    return static_cast<int32_t>(total % shape_.vocab);
+  }
+
+  void predict() {
+    int64_t right = 0;
+    for (int64_t j = 0; j < shape_.hidden; ++j) hits_[j] = 0;
+    for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
+      const int64_t count = run<true>(predictor_, first);
+      for (int64_t l = 0; l < count; ++l) {
+        const int64_t s = first + l;
+        const int32_t truth = target(s);
+        prediction_[s] = predictor_.winner(l);
+        right += prediction_[s] == truth;
+        if (out_.logits) add_logits(s, l);
+        for (int64_t j = 0; out_.without_unit && j < shape_.hidden; ++j)
+          hits_[j] += predictor_.winner_without(j, l) == truth;
+      }
+    }
+    *out_.accuracy = per_sequence(static_cast<double>(right));
+    for (int64_t j = 0; out_.without_unit && j < shape_.hidden; ++j)
+      out_.without_unit[j] = per_sequence(static_cast<double>(hits_[j]));
+    if (out_.logits) logits_.finish(out_.logits);
+  }
+
+  /// Centred over classes: what they have in common decides nothing.
+  void add_logits(int64_t s, int64_t l) {
+    double mean = 0;
+    for (int64_t r = 0; r < shape_.embeddings; ++r) mean += predictor_.logit(r, l);
+    mean /= static_cast<double>(shape_.embeddings);
+    for (int64_t r = 0; r < shape_.embeddings; ++r) point_[r] = predictor_.logit(r, l) - mean;
+    logits_.add(s / data_.suffix_count, s % data_.suffix_count, point_);
+  }
+
+  /// How often two sequences that differ by a permutation of the relevant tokens, or by a redraw of
+  /// the irrelevant ones, get the same prediction. The two are drawn independently.
+  void survive() {
+    double permuted = 0, redrawn = 0;
+    const int64_t B = data_.suffix_count;
+    for (int64_t m = 0; m < data_.group_count; ++m) {
+      const int64_t first = data_.groups[m], size = data_.groups[m + 1] - first;
+      for (int64_t j = 0; j < B; ++j)
+        permuted += agreement(prediction_ + first * B + j, B, size) * static_cast<double>(size);
+    }
+    for (int64_t i = 0; i < data_.prefix_count; ++i)
+      redrawn += agreement(prediction_ + i * B, 1, B) * static_cast<double>(B);
+    *out_.permutation_survival = per_sequence(permuted);
+    *out_.suffix_survival = per_sequence(redrawn);
+  }
+
+  /// The chance that two of these predictions agree; of a sample, two different ones.
+  double agreement(const int32_t* prediction, int64_t step, int64_t count) {
+    for (int64_t r = 0; r < shape_.embeddings; ++r) votes_[r] = 0;
+    for (int64_t i = 0; i < count; ++i) ++votes_[prediction[i * step]];
+    const int64_t self = data_.sampled && count > 1 ? 1 : 0;
+    int64_t pairs = 0;
+    for (int64_t r = 0; r < shape_.embeddings; ++r) pairs += votes_[r] * (votes_[r] - self);
+    return static_cast<double>(pairs) / static_cast<double>(count * (count - self));
+  }
+
+  // ---- causes: the model with one position changed
+  // --------------------------------------------------
+  void change() {
+    for (Half* half : {&halves_.prefix, &halves_.suffix}) {
+      for (int64_t k = 0; k < half->width; ++k) {
+        const int64_t t = half->positions[k];
+        halves_.fill(*half, {t, -1});
+        const double nothing_left = __builtin_nan("");
+        out_.without_attention[t] = shape_.length > 1 ? accuracy() : nothing_left;
+        halves_.fill(*half, {-1, t});
+        out_.without_value[t] = accuracy();
+      }
+      halves_.fill(*half);
+    }
+  }
+
+  double accuracy() {
+    int64_t right = 0;
+    for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
+      const int64_t count = run<false>(changed_predictor_, first);
+      for (int64_t l = 0; l < count; ++l)
+        right += changed_predictor_.winner(l) == target(first + l);
+    }
+    return per_sequence(static_cast<double>(right));
+  }
+};
+
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope

@@ -1,0 +1,36 @@
+// Measures of models, one build per instruction set, with DYNASCOPE_ISA set; the only symbol that
+// leaves this file is `dynascope_measures_<isa>`.
+#include "circuit.hpp"
+#include "engine.hpp"
+
+namespace dynascope {
+namespace DYNASCOPE_ISA {
+namespace {
+
+template <class T>
+size_t circuit_bytes(const Shape& s, const Crossed& data, const CircuitMeasures& wanted) {
+  Arena arena;
+  Circuit<T> measured(s, data, wanted, arena);
+  return arena.used();
+}
+
+template <class T>
+void circuit(const CircuitMeasures& out, const T* packed, const Shape& s, const Crossed& data,
+             void* memory) {
+  Arena arena(memory);
+  Circuit<T>(s, data, out, arena).measure(packed);
+}
+
+constexpr Measures these_measures = {{circuit_bytes<float>, circuit<float>},
+                                     {circuit_bytes<double>, circuit<double>}};
+
+}  // namespace
+}  // namespace DYNASCOPE_ISA
+}  // namespace dynascope
+
+#define DYNASCOPE_JOIN_(a, b) a##b
+#define DYNASCOPE_JOIN(a, b) DYNASCOPE_JOIN_(a, b)
+
+extern "C" const dynascope::Measures* DYNASCOPE_JOIN(dynascope_measures_, DYNASCOPE_ISA)() {
+  return &dynascope::DYNASCOPE_ISA::these_measures;
+}

@@ -1,0 +1,31 @@
+"""The sequences that the smaller measures take means over, in pieces that fit in memory."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dynascope.analysis.design import MAX_SEQUENCES
+from dynascope.config import Config
+from dynascope.data import Tokens, dataset
+from dynascope.model import Activations, forward
+from dynascope.parameters import Parameters
+
+_AT_ONCE = 2**20  # numbers of one stage that are in memory together
+
+
+def sequences(config: Config, most: int = MAX_SEQUENCES, sample: int | None = None) -> Tokens:
+    """Every sequence of the task while there are at most so many, else the first `sample` of the
+    test sequences of seed 0 (None: as many as a run has)."""
+    task = config.task
+    if task.sequences <= most:
+        return dataset(task, split="all")[0]
+    if sample is not None:
+        task = replace(task, test_size=sample)
+    return dataset(task, seed=0, split="test")[0]
+
+
+def activations(parameters: Parameters, tokens: Tokens, config: Config) -> Iterator[Activations]:
+    """What the model makes of the sequences, some at a time, in their order."""
+    widest = max(config.task.length * config.model.dim, config.model.hidden, config.embeddings)
+    size = max(1, _AT_ONCE // widest)
+    for start in range(0, len(tokens), size):
+        yield forward(parameters, tokens[start : start + size], config.model)

@@ -1,0 +1,174 @@
+"""Where a model looks, as a table, and how alike two such tables are.
+
+There is one query, so a score belongs to a token at a position, whatever else is in the sequence;
+attention depends on the rest only through the softmax's sum. Its mean over the rest makes a table
+of the size of the scores in which a constant added to all scores does not show.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope.analysis._fit import check_fit, check_run, sound_epoch, sound_parameters
+from dynascope.analysis._sequences import sequences
+from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
+from dynascope.config import Config
+from dynascope.data import Tokens
+from dynascope.errors import expected
+from dynascope.model import forward
+from dynascope.parameters import Parameters
+from dynascope.run import Run
+
+Array = npt.NDArray[Any]
+
+_AT_ONCE = 2**22  # numbers in memory together
+_MOST = 2**28  # numbers in all: with a large vocabulary, fewer sequences are sampled
+
+
+def attention_map(parameters: Parameters, config: Config) -> Array:
+    """[vocab, length]: the mean attention on a position if a token stands there.
+
+    The mean is over all that the other positions can hold, exactly, while at most 2**16 sequences
+    exist; else over a fixed sample, which is the same for every model of the task.
+
+    >>> import dynascope as ds
+    >>> config = ds.Config()
+    >>> even = ds.initial_parameters(config)
+    >>> even.query = [0, 0]
+    >>> bool(np.allclose(attention_map(even, config), 1 / 12))
+    True
+    """
+    fitting = check_fit(parameters, config)
+    vocab, length = config.task.vocab, config.task.length
+    constant = np.repeat(np.arange(vocab, dtype=np.int32)[:, None], length, axis=1)
+    scores = forward(fitting, constant, config.model).scores.astype(float)
+    table = vocab * length
+    contexts = sequences(config, ATTENTION_ALL, min(ATTENTION_SAMPLE, max(_MOST // table, 16)))
+    size = max(1, _AT_ONCE // table)
+    parts = (contexts[start : start + size] for start in range(0, len(contexts), size))
+    return np.asarray(sum(_attention(scores, part) for part in parts) / len(contexts))
+
+
+def _attention(scores: Array, contexts: Tokens) -> Array:
+    """[vocab, length]: attention on each token at each position, summed over the contexts.
+
+    A token takes the place of what the context has there; the other positions keep theirs.
+    """
+    length = scores.shape[1]
+    theirs = scores[contexts, np.arange(length)]  # [n, length]
+    others = np.full_like(theirs, -np.inf)  # log of the sum over the other positions
+    for t in range(length):
+        rest = np.delete(theirs, t, axis=1)
+        if rest.size:
+            top = rest.max(axis=1)
+            others[:, t] = top + np.log(np.exp(rest - top[:, None]).sum(axis=1))
+    with np.errstate(over="ignore"):  # an infinite ratio is an attention of 0
+        return np.asarray((1 / (1 + np.exp(others[:, None, :] - scores))).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionSimilarity:
+    """How much the attention map of a run at one epoch is like that at another.
+
+    For chance: the same numbers between the later map and the maps that other runs had at the
+    earlier epoch. Maps are positive, so even unrelated ones have a high cosine: compare.
+    """
+
+    first: int
+    last: int
+    cosine: float
+    rank_correlation: float  # Spearman's; NaN if all entries of a map are equal
+    other_cosines: Array  # [others]
+    other_rank_correlations: Array  # [others]
+
+    @property
+    def chance_cosine(self) -> float | None:
+        """The mean over the other runs; None without any."""
+        return _mean(self.other_cosines)
+
+    @property
+    def chance_rank_correlation(self) -> float | None:
+        return _mean(self.other_rank_correlations)
+
+    @property
+    def p_value(self) -> float | None:
+        """How often chance gives such a rank correlation: (1 + others as high) / (1 + others)."""
+        others = self.other_rank_correlations
+        if not len(others) or np.isnan(self.rank_correlation):
+            return None
+        return float((1 + (others >= self.rank_correlation).sum()) / (1 + len(others)))
+
+
+def attention_similarity(
+    run: Run, first: int = 0, last: int = -1, others: Sequence[Run] | None = None
+) -> AttentionSimilarity:
+    """Compare the attention maps of two epochs of a run (-1: the last that is sound).
+
+    `others` are runs of the same task with other seeds; the run itself, if it is among them, is
+    left out, and so are those that had diverged by `first`.
+
+    >>> import dynascope as ds
+    >>> config = ds.Config().replace({"training.epochs": 2})
+    >>> runs = ds.train(config, seeds=range(3), progress=False)
+    >>> alike = attention_similarity(runs[0], others=runs)
+    >>> alike.last, len(alike.other_cosines), alike.cosine > 0.99
+    (2, 2, True)
+    """
+    run = check_run(run)
+    begin, end = sound_epoch(run, first), sound_epoch(run, last)
+    final = attention_map(sound_parameters(run, end), run.config)
+    start = attention_map(sound_parameters(run, begin), run.config)
+    compared = [other for other in _comparable(run, others) if _reaches(other, begin)]
+    maps = [attention_map(sound_parameters(other, begin), other.config) for other in compared]
+    return AttentionSimilarity(
+        first=begin,
+        last=end,
+        cosine=_cosine(start, final),
+        rank_correlation=rank_correlation(start, final),
+        other_cosines=np.array([_cosine(other, final) for other in maps]),
+        other_rank_correlations=np.array([rank_correlation(other, final) for other in maps]),
+    )
+
+
+def _comparable(run: Run, others: Sequence[Run] | None) -> list[Run]:
+    def which(task: Any) -> dict[str, Any]:
+        return {"vocab": task.vocab, "length": task.length, "relevant": task.relevant}
+
+    wanted = which(run.config.task)
+    for i, other in enumerate(others or ()):
+        got = which(check_run(other, f"others[{i}]").config.task)
+        if got != wanted:
+            raise expected(f"others[{i}]", f"a run of the same task, {wanted}", got)
+    return [other for other in others or () if other.id != run.id]
+
+
+def _reaches(run: Run, epoch: int) -> bool:
+    return run.diverged is None or epoch < run.diverged
+
+
+def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Spearman's: the correlation of the ranks, equal values sharing their mean rank.
+
+    >>> rank_correlation([1, 2, 3], [10, 100, 1000]), rank_correlation([1, 2], [5, 5])
+    (1.0, nan)
+    """
+    x, y = (_ranks(np.ravel(values)) for values in (a, b))
+    x, y = x - x.mean(), y - y.mean()
+    length = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / length if length else float("nan")
+
+
+def _ranks(values: Array) -> Array:
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place.ravel()])
+
+
+def _cosine(a: Array, b: Array) -> float:
+    return float((a * b).sum() / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if len(values) else None

@@ -1,0 +1,155 @@
+"""The circuit of a model: what its sequence embeddings keep, what they forget, and through what.
+
+The measures are the kernel's (`circuit.hpp`), over all p^N sequences, or over a crossed sample of
+relevant and irrelevant tokens where there are more than 2^20.
+"""
+
+import math
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope import _kernel
+from dynascope.analysis._fit import check_fit
+from dynascope.analysis.design import Design, design
+from dynascope.analysis.follow import check_task, kept_epochs, weights_at
+from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
+from dynascope.analysis.verdict import Verdict, judge
+from dynascope.config import Config, TaskConfig
+from dynascope.engine import count_threads
+from dynascope.model import config_shape
+from dynascope.parameters import Parameters
+from dynascope.run import Run
+
+Array = npt.NDArray[Any]
+
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A variance in three parts that sum to one (the nested law of total variance)."""
+
+    between: float  # between multisets of relevant tokens
+    permutation: float  # between the orderings of a multiset
+    suffix: float  # between the irrelevant tokens
+    variance: float  # that is divided: the mean squared distance to the mean
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """All measures of a model; docs/analysis.md says what each means."""
+
+    exhaustive: bool  # over all sequences, or a crossed sample
+    sequences: int  # how many
+    accuracy: float
+    embedding: Shares | None  # of the sequence embedding; None: it has no variance at all
+    logits: Shares | None  # of the logits, centred over classes
+    permutation_survival: float  # how often the prediction survives a permutation
+    suffix_survival: float  # and a redraw of the irrelevant tokens
+    relevant_attention: float  # attention on all relevant positions together
+    attention: Array  # [length]: mean attention of each position
+    value_spread: Array  # [length]: of V z(., t) around its mean, relative to all values' size
+    clusters: int | None  # None: no gap is clear, or too many to tell
+    expected_clusters: int  # C(k + p - 1, k), or of these as many as the sample has
+    cluster_gap: float  # ratio of the distances that separate clusters to those within
+    redraw_effect: Array  # [length]: share of the variance that redrawing this token alone makes
+    swap_effect: Array  # [k, k]: share that the order of two relevant tokens makes
+    accuracy_without_attention: Array  # [length]: this position's attention cut
+    accuracy_without_value: Array  # [length]: its value replaced by its mean over tokens
+    accuracy_without_unit: Array  # [hidden]: this hidden unit cut
+    verdict: Verdict
+
+
+def circuit(parameters: Parameters, config: Config) -> Circuit:
+    """Measure a model and say what it is.
+
+    >>> import dynascope as ds
+    >>> found = circuit(ds.initial_parameters(ds.Config(), seed=0), ds.Config())
+    >>> found.exhaustive, found.sequences, found.verdict.name
+    (True, 4096, 'unsolved')
+    >>> shares = found.embedding
+    >>> round(shares.between + shares.permutation + shares.suffix, 12)
+    1.0
+    """
+    fitting = check_fit(parameters, config)
+    return measured(np.ascontiguousarray(fitting.flat)[None], config)[0]
+
+
+def circuits(
+    run: Run, epochs: Iterable[int] | None = None, threads: int | None = None
+) -> list[Circuit]:
+    """The circuit of a run after each of its kept epochs, or after those given.
+
+    >>> import dynascope as ds
+    >>> run = ds.train(ds.Config().replace({"training.epochs": 2}), progress=False)[0]
+    >>> [found.verdict.name for found in circuits(run)]
+    ['unsolved', 'unsolved', 'unsolved']
+    """
+    check_task(run)
+    rows = weights_at(run, kept_epochs(run, "circuits") if epochs is None else epochs)
+    parts = np.array_split(rows, max(1, min(len(rows), 8 * count_threads(threads, len(rows)))))
+    with ThreadPoolExecutor(count_threads(threads, max(1, len(rows)))) as pool:
+        found = pool.map(lambda part: measured(np.ascontiguousarray(part), run.config), parts)
+        return [each for part in found for each in part]
+
+
+def measured(rows: Array, config: Config) -> list[Circuit]:
+    """The circuits of packed weights, a model in each row."""
+    sequences = design(config.task)
+    found = _kernel.circuits(rows, config_shape(config), *sequences.arguments, [])
+    return [
+        _circuit({name: array[i] for name, array in found.items()}, config.task, sequences)
+        for i in range(len(rows))
+    ]
+
+
+def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circuit:
+    relevant = np.array(task.positions)
+    embedding = _shares(row["embedding"])
+    variance = embedding.variance if embedding else math.inf
+    size = float(row["value_size"])
+    count, gap = int(row["clusters"][0]), float(row["clusters"][1])
+    attention = float(row["attention"][relevant].sum())
+    swap, redraw = row["swap"] / variance, row["redraw"] / variance
+    return Circuit(
+        exhaustive=not sequences.sampled,
+        sequences=sequences.sequences,
+        accuracy=float(row["accuracy"]),
+        embedding=embedding,
+        logits=_shares(row["logits"]),
+        permutation_survival=float(row["permutation_survival"]),
+        suffix_survival=float(row["suffix_survival"]),
+        relevant_attention=attention,
+        attention=row["attention"],
+        value_spread=row["value_spread"] / size if size else row["value_spread"],
+        clusters=count if gap >= CLEAR_GAP else None,
+        expected_clusters=sequences.multisets,
+        cluster_gap=gap,
+        redraw_effect=redraw,
+        swap_effect=swap,
+        accuracy_without_attention=row["without_attention"],
+        accuracy_without_value=row["without_value"],
+        accuracy_without_unit=row["without_unit"],
+        verdict=judge(
+            accuracy=float(row["accuracy"]),
+            between=embedding.between if embedding else None,
+            relevant_attention=attention,
+            cluster_gap=gap,
+            swap_effect=swap,
+            redraw_effect=redraw,
+            positions=task.positions,
+        ),
+    )
+
+
+def _shares(parts: Array) -> Shares | None:
+    *three, mean_square = (float(part) for part in parts)
+    variance = sum(three)
+    if not variance > ROUNDING * (mean_square + abs(variance)):
+        return None
+    between, permutation, suffix = (part / variance for part in three)
+    return Shares(between, permutation, suffix, variance)

@@ -1,0 +1,69 @@
+"""Measures of a run at many of its epochs."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope import _kernel
+from dynascope.analysis.design import design
+from dynascope.analysis.thresholds import ROUNDING
+from dynascope.errors import DynascopeError, expected
+from dynascope.model import config_shape
+from dynascope.run import Run
+
+Array = npt.NDArray[Any]
+
+
+def last_sound_epoch(run: Run) -> int:
+    """The last epoch with finite weights: the last one, or the one before the divergence."""
+    return run.epochs if run.diverged is None else max(run.diverged - 1, 0)
+
+
+def kept_epochs(run: Run, what: str) -> list[int]:
+    """Epochs whose weights were kept, up to the divergence; refused where there are none between
+    the first and the last.
+
+    `what` is the analysis that needs them, in the plural, for the sentence that refuses.
+    """
+    if run.config.record.weights_every == 0 and run.epochs > 1:
+        raise DynascopeError(
+            f"run {run.id}: record.weights_every is 0; {what} need it: expected weights of every "
+            "epoch or of every few, so train it again with record.weights_every of at least 1."
+        )
+    last = last_sound_epoch(run)
+    return [int(epoch) for epoch in run.weight_epochs if epoch <= last]
+
+
+def shares(run: Run, epochs: Sequence[int]) -> Array:
+    """[epochs, 3]: the shares between, permutation and suffix of the variance of the sequence
+    embedding after each of these kept epochs; NaN where there is no variance at all."""
+    check_task(run)
+    shape, sequences = config_shape(run.config), design(run.config.task).arguments
+    parts = _kernel.circuits(weights_at(run, epochs), shape, *sequences, ["embedding"])["embedding"]
+    variance = parts[:, :3].sum(axis=1)
+    none = ~(variance > ROUNDING * (parts[:, 3] + variance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Array = parts[:, :3] / variance[:, None]
+    found[none] = np.nan
+    return found
+
+
+def weights_at(run: Run, epochs: Iterable[int]) -> Array:
+    """[epochs, packed]: the weights after each of these epochs, which must be kept ones."""
+    wanted = np.array(list(epochs), np.int64)
+    rows = np.minimum(np.searchsorted(run.weight_epochs, wanted), len(run.weight_epochs) - 1)
+    last = last_sound_epoch(run)
+    for epoch in wanted[(run.weight_epochs[rows] != wanted) | (wanted > last)]:
+        raise expected("epochs", f"epochs up to {last} whose weights were kept", int(epoch))
+    return np.ascontiguousarray(run.weights[rows])
+
+
+def check_task(run: Run) -> None:
+    """Refuse data of a user's own: which positions are relevant there, nobody has said."""
+    if run.data is not None:
+        raise DynascopeError(
+            f"run {run.id}: expected one of sparse modular addition, but it has data of its own, "
+            "whose relevant positions are not known."
+        )

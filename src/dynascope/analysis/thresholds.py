@@ -1,0 +1,73 @@
+"""Every threshold of the analysis, in one place, each with its reason.
+
+Whoever disagrees with a verdict finds here what decided it. All results carry the numbers that were
+compared with these.
+"""
+
+# ---- circuit ------------------------------------------------------------------------------------
+ROUNDING = 1e-28  # of the mean square: a variance below it is rounding, that is none at all
+INVARIANT_SHARE = 0.95  # between multisets: solved default runs have below 0.6 or above 0.98
+RELEVANT_ATTENTION = 0.9  # of all attention: the rest is too little to tell tokens by
+CLEAR_GAP = 3.0  # distances between clusters over those within; clouds without any stay below 2.5
+CULPRIT_SHARE = 0.01  # of the variance of sequence embeddings: a position that makes as much
+
+# ---- phases -------------------------------------------------------------------------------------
+# Drops of the train loss; set by eye on 120 curves (mini batch, full batch at two learning rates).
+DROP_SIZE = 0.1  # of the log of the loss: a tenth less loss; smaller falls only show when zoomed in
+DROP_RATE = 0.001  # of the log of the loss, per epoch: slower is drift, a halving in 700 epochs
+DROP_SHOULDER = 0.25  # of the rates before and after: so much slower parts one drop from the next
+DROP_PLATEAU = 10  # epochs: a shorter halt is part of the drop it interrupts
+DROP_NOISE = 3.0  # standard deviations of the noise around it that a drop must stand out by
+DROP_NEAR = 50  # epochs on both sides of a drop whose noise is "around it"
+DROP_FLOOR = 0.01  # of the loss at chance: below, all is fitted and only the confidence grows
+DROP_LEAST = 30  # epochs: shorter curves have no room for a plateau, a drop and a plateau
+DROP_POINTS = 2048  # longer curves are judged by the medians of that many blocks, as the eye would
+DESPIKE_WINDOW = 7  # epochs of the running median: spikes of three epochs vanish, steps stay sharp
+SMOOTH_EPOCHS = 3.0  # standard deviation of the Gaussian, method "slope"
+RATE_REACH = 5  # epochs on both sides over which a rate is taken
+STEP_PENALTY = 0.01  # method "change": a step of 0.05 held for 8 epochs pays for its change point
+STEP_NOISE = 15.0  # ... or this many variances of the noise: 2 log n for 2000 epochs of white noise
+STEP_LEAST = 5  # epochs between two change points
+DROP_APART = 10  # epochs: drops found by two methods are one at this distance
+DROP_SCALES = (0.5, 1.0, 2.0)  # of size and rate: do the counts hang on the thresholds?
+# Rises of the between share and of the accuracy.
+RISE_SIZE = 0.1  # of a share or accuracy: less is not a rise (chance moves an accuracy by 0.02)
+RISE_TAIL = 0.05  # of the epochs, the last ones, whose median is the final level
+RISE_TAIL_VALUES = 11  # values, at most, spread over that tail
+RISE_REACH = 5  # epochs on both sides in the running median: dips of five epochs do not count
+RISE_DONE = 0.9  # of the rise: what a snapshot shows as risen
+RISE_COARSE = 64  # shares that are measured before the search narrows
+
+# ---- spikes -------------------------------------------------------------------------------------
+# Detection. The first four are not ours: they restate published definitions.
+SPIKE_SCORE_SIGMAS = 7.0  # OLMo 2: standard deviations from the rolling mean
+SPIKE_SCORE_WINDOW = 1000  # OLMo 2: previous values in that mean
+SKIP_STEP_SIGMAS = 6.0  # OLMo-core's skip-step optimizer
+SKIP_STEP_WINDOW = 128  # OLMo-core; it judges nothing before half of them are there
+SPIKE_SCORE_LEAST = 64  # previous values; OLMo 2 names no number, so OLMo-core's
+SPIKE_WINDOW = 32  # previous values: few enough to follow a decay, half of them outvote a spike
+SPIKE_LEAST = 16  # previous values: fewer have no median deviation to speak of
+SPIKE_DEVIATIONS = 8.0  # mini-batch noise reaches 6 to 8 scaled MADs every few hundred epochs
+SPIKE_RISE = 1.3  # times the recent median: what is seen on a plateau (log 2 rises to 0.9)
+SPIKE_ALWAYS = 10.0  # times the recent median: a spike however noisy the curve was before
+SPIKE_RECOVERED = 1.3  # times the level before: as near as the rise that makes a spike
+TANDEM_REACH = 10  # epochs on both sides of a spike in which loss and gradient norm are compared
+TANDEM_LAGS = 5  # epochs: farther apart, two rises are not one event
+# Causes. "Usual" is the median over the steps before the rise, for as many steps as the rise takes.
+SPIKE_STEPS = 128  # steps of history, and of the stretch in which a rise is looked for
+SPIKE_REACH = 3  # epochs, at most, by which a rise may begin before the epoch that shows it
+SPIKE_EDGE = 0.05  # of the rise: a slow creep before it and a flat top after it are not the rise
+SPIKE_MOMENTUM = 10  # steps, 1 / (1 - beta1): a long step moves the weights for so many more
+SPIKE_SAMPLES = 9  # displacements of the history that are followed through the model
+SPIKE_SEQUENCES = 256  # sequences in each of these; as many of the worst hurt are looked at closely
+SPIKE_LEAST_HISTORY = 8  # displacements: of fewer, nothing is usual
+SPIKE_AMPLIFIED = 3.0  # times the usual; stretches without a spike reach 2 now and then
+SPIKE_LONGER = 3.0  # times the usual; ordinary mini-batch stretches reach 2.5 at times
+SPIKE_REMOVED = 0.5  # share of the rise that goes when a cause is taken away: most of it
+SPIKE_SHARE = 0.5  # of the largest cause's ratio, in logarithms: 5 is dwarfed by 100, not by 20
+
+# ---- sparsity, attention, geometry --------------------------------------------------------------
+SPARSITY_RANGE = (1e-5, 1e2)  # the paper's
+SPARSITY_POINTS = 57  # eight to a decade: the curve looks smooth
+ATTENTION_ALL = 2**16  # sequences: up to here a map is exact; all of 2**20 take some 7 s
+ATTENTION_SAMPLE = 4096  # else: a mean of numbers in [0, 1] has a standard error of at most 0.008

@@ -1,0 +1,374 @@
+"""Causes of spikes: attribution, replay, and spikes planted with a known cause."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import dynascope as ds
+from dynascope.analysis.causes import find_rise, mechanisms
+from dynascope.analysis.detect import Event
+from dynascope.analysis.explain import Cause, explain
+from dynascope.analysis.passage import Passage, TrainSet
+from dynascope.analysis.replay import Replay
+from dynascope.analysis.shapley import GROUPS, members, mixtures, shapley
+from dynascope.analysis.spikes import spikes
+
+AT = 300  # the epoch after which spikes are planted
+
+
+@pytest.fixture(scope="module")
+def run() -> ds.Run:
+    """Learning, without a spike in its last 100 epochs."""
+    config = ds.Config().replace({"training.epochs": AT})
+    made = ds.train(config, seeds=[25], progress=False)[0]
+    assert not [s for s in spikes(made, why=False).spikes if s.peak > AT - 100]
+    return made
+
+
+@pytest.fixture(scope="module")
+def train(run) -> TrainSet:
+    return TrainSet.of(run)
+
+
+@pytest.fixture(scope="module")
+def history(run) -> np.ndarray:
+    """The weights of the last two epochs, step by step."""
+    (piece,) = Replay(run).steps(AT - 2, AT)
+    return piece.weights
+
+
+# ---- Shapley values -----------------------------------------------------------------------------
+@pytest.mark.parametrize("players", [1, 2, 3, 5])
+def test_shapley_values_are_the_mean_over_all_orders(players):
+    game = np.random.default_rng(players).normal(size=2**players)
+    total = np.zeros(players)
+    orders = list(itertools.permutations(range(players)))
+    for order in orders:
+        joined = 0
+        for player in order:
+            total[player] += game[joined | 1 << player] - game[joined]
+            joined |= 1 << player
+    values = shapley(game)
+    assert values == pytest.approx(total / len(orders), rel=1e-12, abs=1e-12)
+    assert values.sum() == pytest.approx(game[-1] - game[0], rel=1e-12)
+
+
+def test_players_that_do_the_same_get_the_same_and_one_that_does_nothing_gets_nothing():
+    def worth(coalition: int) -> float:  # players 0 and 1 are alike, 2 does nothing
+        alike, other = (coalition & 1) + (coalition >> 1 & 1), coalition >> 3 & 1
+        return alike**2 + 5 * alike * other
+
+    values = shapley([worth(c) for c in range(16)])
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+    assert values[2] == pytest.approx(0, abs=1e-12)
+    assert values[3] != pytest.approx(0, abs=1)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_every_weight_belongs_to_one_group(bias):
+    config = ds.Config().replace({"model.bias": bias, "model.dim": 3})
+    groups = members(config.shapes)
+    assert (groups.sum(axis=0) == 1).all()
+    p = ds.Parameters.from_flat(np.arange(groups.shape[1], dtype=float), config.shapes)
+    for row, names in zip(groups, GROUPS.values(), strict=True):
+        inside = np.concatenate([p[name].ravel() for name in names if name in p])
+        assert sorted(inside) == np.flatnonzero(row).tolist()
+
+
+def test_mixtures_take_whole_groups():
+    config = ds.Config()
+    groups = members(config.shapes)
+    before, after = np.zeros(groups.shape[1]), np.ones(groups.shape[1])
+    mixed = mixtures(before, after, groups)
+    for coalition, row in enumerate(mixed):
+        for i, group in enumerate(groups):
+            assert (row[group] == (coalition >> i & 1)).all()
+
+
+def test_the_attribution_adds_up_to_the_rise(train, history):
+    found = mechanisms(train, [history], history[10].astype(float), history[-1].astype(float), 3)
+    low, high = train.losses(history[[10, -1]].astype(float))
+    assert sum(found.attribution.values()) == pytest.approx(high - low, rel=1e-10)
+
+
+# ---- replay -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("first", [0, 49, 50, 123])
+def test_replayed_epochs_arrive_at_the_kept_weights(run, first):
+    (piece,) = Replay(run).steps(first, first + 3)
+    assert piece.epoch == first
+    assert piece.weights.shape == (3 * 64 + 1, run.weights.shape[1])
+    assert (piece.weights[::64] == run.weights[first : first + 4]).all()
+    norms = np.sqrt(
+        sum(run.curves[f"grad_norm_max/{n}"][first + 1] ** 2 for n in run.config.shapes)
+    )
+    assert 0 < piece.gradient_norms[:64].max() <= norms * (1 + 1e-6)
+
+
+def test_states_in_the_middle_of_an_epoch_are_a_trainers(run):
+    replay, trainer = Replay(run), run.trainer(77)
+    replay.steps(75, 78)
+    trainer.advance_steps(17)
+    assert (replay.state(77, 17)[0] == trainer.parameters.flat).all()
+    assert (replay.state(50) == run.states[run.state_epochs == 50][0]).all()
+
+
+def test_in_float64_the_same_batches_are_seen(run):
+    twin = Replay(run).in_float64(100)
+    (piece,) = Replay(run).steps(100, 101)
+    assert twin.dtype == np.float64
+    assert (twin[0] == piece.weights[0]).all()
+    assert twin[5] == pytest.approx(piece.weights[5], abs=1e-4)
+    assert np.abs(twin[5] - twin[0]).max() > 1e-3  # it has moved by more than that
+
+
+def test_an_edit_parts_the_replay_and_an_edited_epoch_is_left_out(run):
+    trainer = run.trainer(120)
+    edited = trainer.parameters
+    edited.query *= 2
+    trainer.parameters = edited
+    trainer.advance(2)
+    trainer.advance_steps(5)
+    edited = trainer.parameters
+    edited.query *= 0.5
+    trainer.parameters = edited
+    trainer.advance(3)
+    pieces = Replay(trainer.run).steps(118, 125)
+    assert [(p.epoch, len(p.curves) // 64) for p in pieces] == [(118, 2), (120, 2), (123, 2)]
+    assert (pieces[0].weights[-1] != pieces[1].weights[0]).any()
+    assert (pieces[2].weights[-1] == trainer.run.weights[125]).all()
+
+
+# ---- where a rise is ----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("losses", "begin", "rise"),
+    [
+        ([1, 1, 1, 9, 1], 0, (2, 3)),
+        ([1, 0.5, 1, 3, 9, 2], 0, (1, 4)),  # from the low to the high
+        ([1, 1.001, 1.002, 1.003, 9, 9.001, 1], 0, (3, 4)),  # no creep, no flat top
+        ([9, 1, 1, 9, 1], 0, (2, 3)),  # it begins high
+        ([1, 9, 1, 9, 1], 1, (2, 3)),  # only from `begin` on
+        ([1, 1.1, 1.2, 9, 1], 2, (2, 3)),
+        ([9, 8, 8.5, 7], 0, (1, 2)),  # no crossing: the largest step up
+        ([9, 5, 4, 1], 0, (1, 2)),  # no step up: the least step down
+    ],
+)
+def test_find_rise(losses, begin, rise):
+    assert find_rise(np.array(losses, dtype=float), 1.0, begin) == rise
+
+
+# ---- a displacement seen through the model ------------------------------------------------------
+def test_amplification_and_its_weights(run, train, history):
+    """Written out sequence by sequence, from `ds.forward` alone."""
+    few = train.thinned(32)
+    before, after = history[0].astype(float), history[40].astype(float)
+    now = Passage(few, before, after).amplification()
+    sums = np.zeros((3, 2))
+    for tokens, target in zip(few.tokens, few.targets, strict=True):
+        a, b = (
+            ds.forward(ds.Parameters.from_flat(w, run.config.shapes), [tokens], run.config)
+            for w in (before, after)
+        )
+        worse = max(0.0, float(np.log(a.probabilities[0, target] / b.probabilities[0, target])))
+        held = ds.forward(
+            ds.Parameters.from_flat(before, run.config.shapes),
+            [tokens],
+            run.config,
+            patch={"sequence_normalized": b.sequence_normalized},
+        )
+        ff = (held.feed_forward - a.feed_forward)[0] @ before[:4].reshape(2, 2).T
+        for t in range(12):
+            weight = worse * max(a.attention[0, t], b.attention[0, t])
+            sums[0, 0] += weight * np.linalg.norm(b.normalized[0, t] - a.normalized[0, t]) ** 2
+            sums[0, 1] += weight * np.linalg.norm(b.embedding[0, t] - a.embedding[0, t]) ** 2
+        turned = np.linalg.norm(b.sequence_normalized - a.sequence_normalized) ** 2
+        sums[1] += worse * turned, worse * np.linalg.norm(b.sequence - a.sequence) ** 2
+        sums[2] += worse * (ff[0] - ff[1]) ** 2 / 2, worse * turned
+    assert list(now) == ["embeddings", "sequences", "feed_forward"]
+    assert list(now.values()) == pytest.approx(np.sqrt(sums[:, 0] / sums[:, 1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("stage", ["embeddings", "sequences", "feed_forward"])
+def test_nothing_is_removed_by_a_bound_that_does_not_bind(train, history, stage):
+    way = Passage(train, history[0].astype(float), history[40].astype(float))
+    assert way.removed(stage, 1e9) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_shorter_way_is_weighed_as_the_whole(train, history):
+    way = Passage(train, history[0].astype(float), history[40].astype(float))
+    half = way.within(np.linalg.norm(history[40].astype(float) - history[0]) / 2)
+    assert half.after["sequence"] != pytest.approx(way.after["sequence"], abs=1e-6)
+    assert (half.hurt == way.hurt).all()
+    assert way.within(1e9) is way
+
+
+# ---- verdicts on trajectories -------------------------------------------------------------------
+def _edited(weights: np.ndarray, run: ds.Run, edit: Callable[[ds.Parameters], None]) -> np.ndarray:
+    p = ds.Parameters.from_flat(weights.copy(), run.config.shapes)
+    edit(p)
+    return p.flat
+
+
+def _worst_step(train: TrainSet, history: np.ndarray) -> int:
+    """The step of the history that raises the loss most."""
+    return int(np.argmax(np.diff(train.losses(history))))
+
+
+def test_an_ordinary_step_is_nobodys_fault(train, history):
+    at = _worst_step(train, history)
+    assert mechanisms(train, [history], history[at], history[at + 1], 1).verdict == "other"
+
+
+def test_one_vector_of_24_pushed_through_the_origin_is_normalisation(run, train, history):
+    """A short step that turns one embedding round."""
+
+    def near(side: float) -> Callable[[ds.Parameters], None]:
+        def edit(p: ds.Parameters) -> None:
+            away = 1e-3 * np.array([p.token_embedding[0, 1], -p.token_embedding[0, 0]])
+            p.position_embedding[0] = -p.token_embedding[0] + side * away
+
+        return edit
+
+    ways = [
+        (_edited(history[-1], run, near(s)), _edited(history[-1], run, near(-s))) for s in (1, -1)
+    ]
+    before, after = max(ways, key=lambda way: float(np.diff(train.losses(np.array(way)))[0]))
+    found = mechanisms(train, [history], before, after, 1)
+    assert found.verdict == "normalisation"
+    assert found.shortest_embedding < 2e-3
+    assert found.embeddings.ratio > 10
+    assert found.displacement.ratio < 1
+    assert max(found.attribution, key=found.attribution.get) == "position_embedding"
+
+
+def test_an_ordinary_step_before_a_steep_feed_forward_is_feed_forward(run, train, history):
+    def steeper(p: ds.Parameters) -> None:
+        p.assemblers *= 30
+        p.assembler_bias *= 30
+
+    before = _edited(history[-1], run, steeper)
+    moved = members(run.config.shapes)[:4].any(axis=0)  # all but the feed-forward
+    steps = np.diff(history, axis=0) * moved
+    rises = train.losses(before + steps) - train.losses(before[None])
+    found = mechanisms(train, [history], before, before + steps[np.argmax(rises)], 1)
+    assert found.verdict == "feed-forward"
+    assert found.feed_forward.ratio == pytest.approx(30, rel=0.7)
+
+
+def test_a_step_of_many_times_the_usual_length_is_the_optimizer(train, history):
+    step = history[1] - history[0]
+    found = mechanisms(train, [history], history[0], history[0] + 40 * step, 1)
+    assert found.verdict == "optimizer"
+    usual = np.median(np.linalg.norm(np.diff(history.astype(float), axis=0), axis=1))
+    assert found.displacement.ratio == pytest.approx(40 * np.linalg.norm(step) / usual, rel=1e-3)
+
+
+def test_without_history_nothing_is_usual(train, history):
+    assert mechanisms(train, [history[:5]], history[0], history[1], 1) is None
+
+
+# ---- verdicts on runs, by replay ----------------------------------------------------------------
+def _planted(run: ds.Run, edit: Callable[[ds.Parameters, ds.Parameters, ds.Parameters], None]):
+    """The run, trained on after an edit of its weights, first and second moments."""
+    states, weights = run.states.copy(), run.weights.copy()
+    edit(*(ds.Parameters.from_flat(row, run.config.shapes) for row in states[-1]))
+    weights[-1] = states[-1, 0]
+    trainer = dataclasses.replace(run, states=states, weights=weights).trainer(AT)
+    trainer.advance(3)
+    return trainer.run
+
+
+def _smaller_embeddings(*state: ds.Parameters) -> None:
+    """The same function, with embeddings that a step throws through the origin. Gradients change as
+    the weights do, inversely: so do the moments, that steps be as long as before."""
+    for p, power in zip(state, (1, -1, -2), strict=True):
+        for name in ("token_embedding", "position_embedding"):
+            p[name][...] *= 0.01**power
+        for name in ("value", "assemblers", "assembler_bias"):
+            p[name][...] *= 0.01**-power
+
+
+def _steeper_feed_forward(*state: ds.Parameters) -> None:
+    """Gradients grow with the assemblers: so do the moments, that steps be as long as before."""
+    state[0].assemblers *= 6
+    state[0].assembler_bias *= 6
+    state[1].flat[:] *= 6
+    state[2].flat[:] *= 36
+
+
+def _forgetful_optimizer(*state: ds.Parameters) -> None:
+    state[2].flat[:] *= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("edit", "verdict"),
+    [
+        (_smaller_embeddings, "normalisation"),
+        (_steeper_feed_forward, "feed-forward"),
+        (_forgetful_optimizer, "optimizer"),
+    ],
+)
+def test_planted_spikes_have_the_planted_cause(run, edit, verdict):
+    first = spikes(_planted(run, edit)).spikes[-1]
+    assert first.start in (AT + 1, AT + 2)
+    assert first.cause is not None, first.unexplained
+    assert first.cause.verdict == verdict
+    assert first.cause.recurs_in_float64
+    total = sum(first.cause.mechanisms.attribution.values())
+    assert total == pytest.approx(first.cause.high - first.cause.low, rel=1e-10)
+    assert f"Cause: {verdict}." in first.describe()
+
+
+def test_an_unedited_stretch_has_no_spike(run):
+    made = spikes(_planted(run, lambda *state: None), why=False)
+    assert not [spike for spike in made.spikes if spike.start > AT]
+
+
+def test_a_branch_whose_edit_raises_the_loss_by_itself_says_so(run):
+    trainer = run.trainer(AT - 20)
+    edited = trainer.parameters
+    edited.query *= -1
+    trainer.parameters = edited
+    trainer.advance(2)
+    (spike,) = [s for s in spikes(trainer.run).spikes if s.start > AT - 20]
+    assert spike.cause is None
+    assert "changed by hand" in spike.unexplained
+
+
+def test_an_epoch_with_an_edit_in_its_middle_cannot_be_replayed(run):
+    trainer = run.trainer(AT - 20)
+    trainer.advance_steps(60)
+    edited = trainer.parameters
+    edited.query *= -1
+    trainer.parameters = edited
+    trainer.advance(2)
+    (spike,) = [s for s in spikes(trainer.run).spikes if s.start > AT - 20]
+    assert spike.cause is None
+    assert "does not give the run's epoch" in spike.unexplained
+
+
+def test_few_weights_and_states_are_enough(run):
+    """Of a run that keeps nothing but its ends, replay begins at the beginning."""
+    sparse = run.config.replace({"record.weights_every": 0, "record.state_every": 0})
+    bare = ds.train(sparse.replace({"training.epochs": 120}), seeds=[25], progress=False)[0]
+    (piece,) = Replay(bare).steps(100, 103)
+    assert (piece.weights[::64] == run.weights[100:104]).all()
+
+
+@pytest.mark.parametrize("batch", [2, 2048])
+def test_any_batch_size_can_be_explained(batch):
+    """2: an epoch has more steps than are looked at one by one; 2048: it has one."""
+    config = ds.Config().replace({"training.batch": batch, "training.epochs": 50})
+    run = ds.train(config, seeds=[0], progress=False)[0]
+    states = run.states.copy()
+    states[-1, 2] = 0
+    trainer = dataclasses.replace(run, states=states).trainer(50)
+    trainer.advance(1)
+    event = Event(51, 51, 1, float(run.curves["train_loss"][50]), 10.0, None)
+    made = trainer.run
+    cause = explain(made, Replay(made), TrainSet.of(made), event, made.curves["train_loss"])
+    assert isinstance(cause, Cause)
+    assert cause.high > cause.low
+    assert cause.epoch == 51
