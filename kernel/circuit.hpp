@@ -34,6 +34,7 @@ template <class T> class Circuit {
     sums_ = arena.take<double>(s.vocab * (s.dim + 1));
     tops_ = arena.take<double>(s.vocab);
     changed_ = arena.take<int32_t>(s.length);
+    target_ = arena.take<int32_t>(data.prefix_count);
     prediction_ = arena.take<int32_t>(sequences());
     votes_ = arena.take<int64_t>(s.embeddings);
     hits_ = arena.take<int64_t>(s.hidden);
@@ -51,6 +52,7 @@ template <class T> class Circuit {
     if (out_.redraw) redraw();
     if (out_.swap) swap();
     if (out_.clusters) cluster();
+    find_targets();
     if (out_.accuracy) predict();
     if (out_.permutation_survival) survive();
     if (out_.without_attention) change();
@@ -65,9 +67,9 @@ template <class T> class Circuit {
   Predictor<T> changed_predictor_;
   NestedVariance embedding_, logits_;
   Clusters clusters_;
-  double* wide_;                             // the weights, packed
-  double *point_, *points_, *sums_, *tops_;  // of one sequence; of one with every token in turn
-  int32_t *changed_, *prediction_;           // prediction_ [prefixes, suffixes]
+  double* wide_;                              // the weights, packed
+  double *point_, *points_, *sums_, *tops_;   // of one sequence; of one with every token in turn
+  int32_t *changed_, *target_, *prediction_;  // prediction_ [prefixes, suffixes]
   int64_t *votes_, *hits_;
   double* weighted_;
 
@@ -304,11 +306,13 @@ template <class T> class Circuit {
     return count;
   }
 
-  int32_t target(int64_t s) const {
-    const int32_t* tokens = data_.prefixes + s / data_.suffix_count * data_.relevant;
-    int64_t total = 0;
-    for (int64_t k = 0; k < data_.relevant; ++k) total += tokens[k];
-    return static_cast<int32_t>(total % shape_.vocab);
+  /// The right class of every prefix; irrelevant tokens do not matter to it.
+  void find_targets() {
+    for (int64_t i = 0; i < data_.prefix_count; ++i) {
+      int64_t total = 0;
+      for (int64_t k = 0; k < data_.relevant; ++k) total += data_.prefixes[i * data_.relevant + k];
+      target_[i] = static_cast<int32_t>(total % shape_.vocab);
+    }
   }
 
   void predict() {
@@ -317,13 +321,12 @@ template <class T> class Circuit {
     for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
       const int64_t count = run<true>(predictor_, first);
       for (int64_t l = 0; l < count; ++l) {
-        const int64_t s = first + l;
-        const int32_t truth = target(s);
-        prediction_[s] = predictor_.winner(l);
-        right += prediction_[s] == truth;
-        if (out_.logits) add_logits(s, l);
-        for (int64_t j = 0; out_.without_unit && j < shape_.hidden; ++j)
-          hits_[j] += predictor_.winner_without(j, l) == truth;
+        const int64_t i = (first + l) / data_.suffix_count, j = (first + l) % data_.suffix_count;
+        prediction_[first + l] = predictor_.winner(l);
+        right += prediction_[first + l] == target_[i];
+        if (out_.logits) add_logits(i, j, l);
+        for (int64_t unit = 0; out_.without_unit && unit < shape_.hidden; ++unit)
+          hits_[unit] += predictor_.winner_without(unit, l) == target_[i];
       }
     }
     *out_.accuracy = per_sequence(static_cast<double>(right));
@@ -333,12 +336,12 @@ template <class T> class Circuit {
   }
 
   /// Centred over classes: what they have in common decides nothing.
-  void add_logits(int64_t s, int64_t l) {
+  void add_logits(int64_t i, int64_t j, int64_t l) {
     double mean = 0;
     for (int64_t r = 0; r < shape_.embeddings; ++r) mean += predictor_.logit(r, l);
     mean /= static_cast<double>(shape_.embeddings);
     for (int64_t r = 0; r < shape_.embeddings; ++r) point_[r] = predictor_.logit(r, l) - mean;
-    logits_.add(s / data_.suffix_count, s % data_.suffix_count, point_);
+    logits_.add(i, j, point_);
   }
 
   /// How often two sequences that differ by a permutation of the relevant tokens, or by a redraw of
@@ -387,8 +390,14 @@ template <class T> class Circuit {
     int64_t right = 0;
     for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
       const int64_t count = run<false>(changed_predictor_, first);
-      for (int64_t l = 0; l < count; ++l)
-        right += changed_predictor_.winner(l) == target(first + l);
+      int64_t i = first / data_.suffix_count, j = first % data_.suffix_count;
+      for (int64_t l = 0; l < count; ++l) {
+        right += changed_predictor_.winner(l) == target_[i];
+        if (++j == data_.suffix_count) {
+          j = 0;
+          ++i;
+        }
+      }
     }
     return per_sequence(static_cast<double>(right));
   }

@@ -153,8 +153,8 @@ template <class T> class PyTrainer {
                int64_t state_every, std::optional<Out<T>> step_curves,
                std::optional<Out<T>> step_weights) {
     Recorder<T> to = recorder(epochs, curves, weights, weights_every, states, state_every);
-    if (step_curves) to.step_curves = place(*step_curves, steps * STEP_CURVES);
-    if (step_weights) to.step_weights = place(*step_weights, steps * size_);
+    if (step_curves) to.step_curves = place(*step_curves, steps, STEP_CURVES);
+    if (step_weights) to.step_weights = place(*step_weights, steps, size_);
     nb::gil_scoped_release release;
     engine<T>().advance(trainer_, epochs, steps, to);
   }
@@ -162,9 +162,9 @@ template <class T> class PyTrainer {
   void record_now(std::optional<Out<T>> curves, std::optional<Out<T>> weights,
                   std::optional<Out<T>> states) {
     Recorder<T> to;
-    if (curves) to.curves = place(*curves, CURVES);
-    if (weights) to.weights = place(*weights, size_);
-    if (states) to.states = place(*states, 3 * size_);
+    if (curves) to.curves = place(*curves, 1, CURVES);
+    if (weights) to.weights = place(*weights, 1, size_);
+    if (states) to.states = place(*states, 1, 3 * size_);
     to.weights_every = to.state_every = 1;
     nb::gil_scoped_release release;
     engine<T>().record_now(trainer_, to);
@@ -197,8 +197,9 @@ template <class T> class PyTrainer {
   Memory memory_;
   void* trainer_;
 
-  static T* place(const Out<T>& out, int64_t needed) {
-    require(static_cast<int64_t>(out.size()) >= needed, "an output array is too small");
+  /// Where `rows` of this size fit; divided, since rows may be as many as a number can say.
+  static T* place(const Out<T>& out, int64_t rows, int64_t size) {
+    require(static_cast<int64_t>(out.size()) / size >= rows, "an output array is too small");
     return out.data();
   }
 
@@ -208,13 +209,13 @@ template <class T> class PyTrainer {
     const int64_t now = progress().epoch;
     auto kept = [&](int64_t every) { return (now + epochs) / every - now / every; };
     Recorder<T> to;
-    if (curves) to.curves = place(*curves, epochs * CURVES);
+    if (curves) to.curves = place(*curves, epochs, CURVES);
     if (weights && weights_every > 0) {
-      to.weights = place(*weights, kept(weights_every) * size_);
+      to.weights = place(*weights, kept(weights_every), size_);
       to.weights_every = weights_every;
     }
     if (states && state_every > 0) {
-      to.states = place(*states, kept(state_every) * 3 * size_);
+      to.states = place(*states, kept(state_every), 3 * size_);
       to.state_every = state_every;
     }
     return to;

@@ -22,6 +22,7 @@ SMALL: dict[str, Any] = {
 def toml(tables: dict[str, Any]) -> str:
     """The grid as a file; enough of TOML for the tests."""
     lines = [f"seeds = {tables.get('seeds', 1)!r}"]
+    lines += [f"analyse = {tables['analyse']!r}"] if "analyse" in tables else []
     for name in ("base", "grid"):
         if name in tables:
             lines += [f"[{name}]", *(f"{key} = {value!r}" for key, value in tables[name].items())]

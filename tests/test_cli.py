@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -180,6 +181,17 @@ def test_demo(tmp_path: Path) -> None:
     assert f"{solved} of 20 solved the task" in done.stdout
     assert "dynascope train --seeds 100 --out runs/first" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+    names = re.findall(r"(?:epoch +\d+|never)   ([a-z-]+) ", done.stdout)
+    assert len(names) == 20
+    won = Counter(name for name, row in zip(names, rows, strict=True) if row[2] == "✓")
+    for name, count in won.items():
+        assert re.search(rf"Their circuits: .*\b{count} {name}", done.stdout)
+    counts = [
+        int(line.split()[-1])
+        for line in done.stdout.splitlines()
+        if re.match(r" *\d+   [01]\.", line)
+    ]
+    assert f"{sum(map(bool, counts))} runs had loss spikes, {sum(counts)} in all" in done.stdout
 
 
 def test_long_tables_are_cut_and_diverged_runs_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,3 +144,12 @@ def test_the_speed_table_is_the_measured_one() -> None:
     made = runpy.run_path(str(ROOT / "benchmarks/table.py"))
     results = json.loads((ROOT / "benchmarks/results.json").read_text())
     assert made["markdown"](results) in (ROOT / "README.md").read_text()
+
+
+def test_the_tables_of_two_hundred_runs_are_the_measured_ones() -> None:
+    """benchmarks/what_happened.py makes them from benchmarks/what_happened.json."""
+    made = runpy.run_path(str(ROOT / "benchmarks/what_happened.py"))
+    results = json.loads((ROOT / "benchmarks/what_happened.json").read_text())
+    page = (ROOT / "docs/analysis.md").read_text()
+    for name, text in made["tables"](results).items():
+        assert f"<!-- {name} -->\n{text}\n<!-- /{name} -->" in page

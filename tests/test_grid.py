@@ -183,7 +183,7 @@ BAD = [
     ("", "sweep: expected a table with something in it", "empty"),
     ("seeds = =", "expected TOML", "line 1"),
     ("gird.training.lr = [1]", "gird: unknown key; did you mean 'grid'?"),
-    ("training.lr = [1]", "training: unknown key (keys: seeds, base, grid, zip, chain)"),
+    ("training.lr = [1]", "training: unknown key (keys: seeds, analyse, base, grid, zip, chain)"),
     ("grid = 3", "grid: expected a table, but got 3"),
     ("[grid]", "grid: expected a table with something in it"),
     ("[base]", "base: expected a table with something in it"),

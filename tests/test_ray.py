@@ -20,6 +20,7 @@ from sweeping import run, same, shards, toml, twice
 import dynascope as ds
 from dynascope.engine import Job
 from dynascope.store.shard_write import ShardFiles
+from dynascope.store.sidecar import Sidecar
 from dynascope.sweeps.parcel import Parcel, Shared, make
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all of it
@@ -109,6 +110,25 @@ def test_the_same_bits_as_on_one_machine(ray: Cluster, tmp_path: Path, results: 
     assert {"object": "Ray's object store", "shared": "the shared folder"}[results] in error
     assert out.startswith("12 runs are in ")
     assert whole(folder, ds.sweep(CHAIN, tmp_path / "alone", progress=False))
+
+
+@pytest.mark.parametrize("results", ["object", "shared"])
+def test_the_same_analyses_as_on_one_machine(ray: Cluster, tmp_path: Path, results: str) -> None:
+    """They are made by the workers, and come along with the shards."""
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    analysed = CHAIN | {"analyse": ["circuit", "phases", "spikes"]}
+    grid.write_text(toml(analysed))
+    code, _, error = ended(ray.command("sweep", grid, "--out", folder, "--results", results))
+    assert (code, error.count("\n")) == (0, 1), error
+    alone = ds.sweep(analysed, tmp_path / "alone", progress=False)
+    assert whole(folder, alone)
+    runs = ds.load(folder, strict=True)
+    assert runs.table().drop_columns("seconds").equals(alone.table().drop_columns("seconds"))
+    assert runs.table(["verdict", "drops", "spikes"])["verdict"].null_count == 0
+    sidecars = [Sidecar.open(file) for file in (folder / "analyses").iterdir()]
+    assert len(sidecars) == len(shards(folder))
+    (batch,) = {each.about["batch"] for each in sidecars}
+    assert str(batch) in (folder / "sweep.json").read_text()  # made with the shards, not after
 
 
 def test_a_machine_of_its_own(tmp_path: Path, ray: Cluster) -> None:

@@ -26,8 +26,9 @@ from safetensors.numpy import load_file
 import dynascope as ds
 from dynascope.cli import main
 from dynascope.config import OPTIONS
+from dynascope.store.parquet_file import column_ranges
 from dynascope.store.schema import CONFIG, CURVES, PLACES, SCHEMA
-from dynascope.store.shard_write import column_ranges
+from dynascope.store.sidecar import SCHEMA as SIDECAR
 
 # The package's own names `query` and `save` are functions; these are the modules.
 query_module = importlib.import_module("dynascope.store.query")
@@ -277,7 +278,7 @@ class TestColumns:
                 return f"list of {words[str(type_.value_type)]}"
             return words[str(type_)]
 
-        assert told == [(field.name, spelled(field.type)) for field in SCHEMA]
+        assert told == [(field.name, spelled(field.type)) for field in (*SCHEMA, *SIDECAR)]
 
 
 def poison(file: Path, spared: set[str]) -> None:

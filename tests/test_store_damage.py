@@ -26,9 +26,9 @@ from test_store import ACCESSORS as EVERYTHING
 from test_store import SMALL, train
 
 import dynascope as ds
+from dynascope.store.parquet_file import footer_length
 from dynascope.store.schema import CURVES, SPANS
 from dynascope.store.shard_read import Shard
-from dynascope.store.shard_write import footer_length
 from dynascope.store.tensors import DamagedError
 
 save_module = importlib.import_module("dynascope.store.save")

@@ -153,7 +153,7 @@ def refitted(damage: Damage, **changes: Any) -> ds.theory.Head:
     ("damage", "verdict"),
     [
         (attends_evenly, "value-corrected"),
-        (both(attends_to(7), turned(7, 0.6)), "partial"),
+        (both(attends_to(7), turned(7, 0.4)), "partial"),
         (turned(2, 0.2), "partial"),
     ],
     ids=["attends evenly", "attends to 7", "2 turned"],
@@ -179,6 +179,10 @@ def verdict(**measures: Any) -> Verdict:
     return judge(**{**plain, **measures})
 
 
+def one_matters(effect: float) -> dict[str, Any]:
+    return {"redraw_effect": np.array([0, effect, 0, 0, 0, 0])}
+
+
 TABLE: list[tuple[dict[str, Any], str, float, str]] = [
     ({}, "ideal", 1 - INVARIANT_SHARE, "between_share"),
     ({"accuracy": 0.5}, "unsolved", SOLVED_ACCURACY - 0.5, "accuracy"),
@@ -192,6 +196,9 @@ TABLE: list[tuple[dict[str, Any], str, float, str]] = [
     ({"between": 0.3, "cluster_gap": 2.9}, "fuzzy", 0.1 / 3, "cluster_gap"),
     ({"between": 0.3, "cluster_gap": 1.0}, "fuzzy", 0.1, "accuracy"),
     ({"between": None}, "partial", 0.1, "accuracy"),
+    ({"between": 0.98, **one_matters(0.02)}, "partial", 0.1, "accuracy"),
+    ({"between": 0.98, **one_matters(0.0101)}, "partial", 0.01 / 1.01, "largest_effect"),
+    ({"between": 0.98, **one_matters(0.0099)}, "ideal", 0.01, "largest_effect"),
 ]
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from dynascope.engine import Report
     from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -149,6 +150,10 @@ class Run:
         trainer.advance(epochs - trainer.epoch)
         return trainer.run
 
+    def loaded(self) -> "Run":
+        """The run with all of its record in memory; it is, but for stored runs."""
+        return self
+
     def summary(self) -> dict[str, float | int | str | None]:
         """What the tables show of a run, one value per column."""
         accuracy = self.curves.get("test_accuracy", self.curves["train_accuracy"])
@@ -240,6 +245,23 @@ class Runs(Sequence[Run]):
 
         found = set(matching(self, condition))
         return Runs(run for run in self if run.id in found)
+
+    def analyse(
+        self,
+        kinds: "str | Iterable[str]" = ("circuit", "phases", "spikes"),
+        threads: int | None = None,
+        progress: "bool | Report" = True,
+    ) -> "pyarrow.Table":
+        """What happened in each run: its id and seed, and the columns of these analyses.
+
+        Of stored runs what was found before is read, and the rest made and kept beside them:
+        `table` and `where` know the columns from then on. A run that an analysis cannot be made of
+        has nothing in its columns, and in `analysis_note` why.
+        """
+        from dynascope.engine import reporter
+        from dynascope.store.analysing import analyse
+
+        return analyse(self, kinds, threads, reporter(progress))
 
     def save(self, folder: "str | os.PathLike[str]", append: bool = False) -> None:
         """Write the runs to a new folder; `ds.load` reads it.

@@ -4,6 +4,8 @@ Everything here is a pure function of parameters or of a run, and returns a type
 ruptures are imported when a function first needs them: they take a while to load.
 """
 
+from dynascope.analysis.alias import Alias as Alias
+from dynascope.analysis.alias import alias as alias
 from dynascope.analysis.attention import attention_map as attention_map
 from dynascope.analysis.attention import attention_similarity as attention_similarity
 from dynascope.analysis.circuit import Circuit as Circuit

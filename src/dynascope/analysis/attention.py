@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynascope.analysis._fit import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis._sequences import sequences
+from dynascope.analysis.correlation import rank_correlation
 from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
 from dynascope.config import Config
 from dynascope.data import Tokens
@@ -147,23 +148,6 @@ def _comparable(run: Run, others: Sequence[Run] | None) -> list[Run]:
 
 def _reaches(run: Run, epoch: int) -> bool:
     return run.diverged is None or epoch < run.diverged
-
-
-def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Spearman's: the correlation of the ranks, equal values sharing their mean rank.
-
-    >>> rank_correlation([1, 2, 3], [10, 100, 1000]), rank_correlation([1, 2], [5, 5])
-    (1.0, nan)
-    """
-    x, y = (_ranks(np.ravel(values)) for values in (a, b))
-    x, y = x - x.mean(), y - y.mean()
-    length = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / length if length else float("nan")
-
-
-def _ranks(values: Array) -> Array:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place.ravel()])
 
 
 def _cosine(a: Array, b: Array) -> float:

@@ -28,7 +28,6 @@ from dynascope.run import Run
 Array = npt.NDArray[Any]
 
 
-
 @dataclass(frozen=True)
 class Shares:
     """A variance in three parts that sum to one (the nested law of total variance)."""

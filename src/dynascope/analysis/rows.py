@@ -42,6 +42,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "clusters": "int64",
         "expected_clusters": "int64",
         "culprits": "list<int64>",
+        "alias_weights": "list<int64>",
+        "alias_share": "double",
+        "alias_holds": "bool",
     },
     "phases": {
         "drops": _EPOCHS,
@@ -158,8 +161,11 @@ def circuit_of(run: "Run", epoch: int = -1) -> "Circuit":
 
 
 def _circuit(run: "Run") -> dict[str, Any]:
+    from dynascope.analysis.alias import alias
+    from dynascope.analysis.follow import last_sound_epoch
+
     found = circuit_of(run)
-    shares = found.embedding
+    shares, other = found.embedding, alias(run.parameters(last_sound_epoch(run)), run.config)
     return {
         "verdict": found.verdict.name,
         "verdict_margin": found.verdict.margin,
@@ -173,6 +179,9 @@ def _circuit(run: "Run") -> dict[str, Any]:
         "clusters": found.clusters,
         "expected_clusters": found.expected_clusters,
         "culprits": found.verdict.culprits,
+        "alias_weights": other and other.weights,
+        "alias_share": other and other.share,
+        "alias_holds": other and other.holds,
     }
 
 

@@ -4,6 +4,7 @@
 from an exact replay of the steps around it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as th
+from dynascope.analysis.correlation import correlation, rank_correlation
 from dynascope.analysis.detect import Detected, Event, robust, skip_step, spike_score
 from dynascope.analysis.explain import Cause, explain
 from dynascope.analysis.follow import last_sound_epoch
@@ -122,6 +124,7 @@ def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
         raise expected("run", "a ds.Run", type(run).__name__, "of ds.Runs, ask one by one")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise expected("most", "None or a whole number of at least 0", most)
+    run = run.loaded()
     last = last_sound_epoch(run)
     floor = float(np.finfo(run.config.precision).eps)  # of one sequence's loss: less is rounding
     losses = run.curves["train_loss"][: last + 1].astype(float)
@@ -159,15 +162,12 @@ def tandem(losses: Array, norms: Array, found: list[Spike]) -> Tandem | None:
         near[max(0, spike.start - 1 - th.TANDEM_REACH) : spike.peak + th.TANDEM_REACH] = True
     near |= not found
     lags = sorted(range(-th.TANDEM_LAGS, th.TANDEM_LAGS + 1), key=abs)  # of equals, the nearest
-    by_lag = {lag: _correlation(*_paired(loss, norm, near, lag)) for lag in lags}
-    ranks = [_ranks(each) for each in _paired(loss, norm, near, 0)]
-    correlation, best = (
-        _correlation(*ranks),
-        max(lags, key=lambda lag: np.nan_to_num(by_lag[lag], nan=-1)),
-    )
-    if np.isnan(correlation):
+    by_lag = {lag: _enough(correlation, *_paired(loss, norm, near, lag)) for lag in lags}
+    of_ranks = _enough(rank_correlation, *_paired(loss, norm, near, 0))
+    best = max(lags, key=lambda lag: np.nan_to_num(by_lag[lag], nan=-1))
+    if np.isnan(of_ranks):
         return None
-    return Tandem(correlation, best, by_lag[best], bool(found))
+    return Tandem(of_ranks, best, by_lag[best], bool(found))
 
 
 def _definitions(series: Array, floor: float) -> Definitions:
@@ -201,17 +201,9 @@ def _paired(loss: Array, norm: Array, near: Array, lag: int) -> tuple[Array, Arr
     return a, b
 
 
-def _correlation(a: Array, b: Array) -> float:
-    """Pearson's; NaN for too few pairs or where one does not vary."""
-    if len(a) < _LEAST_PAIRS or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def _ranks(values: Array) -> Array:
-    """Ranks, equal values sharing their mean rank."""
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which])
+def _enough(measure: Callable[[Array, Array], float], a: Array, b: Array) -> float:
+    """NaN for too few pairs."""
+    return measure(a, b) if len(a) >= _LEAST_PAIRS else float("nan")
 
 
 def _epochs(count: int) -> str:

@@ -1,12 +1,12 @@
 """What a circuit is called: from its measures and the thresholds, with the margin.
 
-    unsolved          too few sequences right
-    ideal             sequence embeddings depend on the multiset of relevant tokens alone,
-                      because attention leaves the irrelevant positions out
-    value-corrected   they do, although attention does not: values make up for it
-    partial           they fall into clear clusters, but into more than there are multisets: some
-                      invariance was not learnt, and the feed-forward sees to the rest
-    fuzzy             they do not even do that, and yet the task is solved
+unsolved          too few sequences right
+ideal             sequence embeddings depend on the multiset of relevant tokens alone, with no
+                  position that breaks it, and attention leaves the irrelevant positions out
+value-corrected   they do, although attention does not: values make up for it
+partial           they do not, but fall into clear clusters: some invariance was not learnt, and
+                  the feed-forward sees to the rest
+fuzzy             they do not even do that, and yet the task is solved
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Verdict:
     """What a circuit is called, how clearly, and which positions are to blame.
 
     `margin`: how far the nearest deciding measure is from its threshold, from 0 (a toss-up) to 1;
-    for the gap between clusters, as a share of the larger of the two.
+    for the gap between clusters and for effects, as a share of the larger of the two.
     """
 
     name: str  # one of VERDICTS
@@ -66,8 +66,15 @@ def judge(
     ...       positions=(0, 1), **nothing).name
     'value-corrected'
     """
+    irrelevant = [t for t in range(len(redraw_effect)) if t not in set(positions)]
+    unlike = unlike_the_others(swap_effect)
+    matter = [t for t in irrelevant if redraw_effect[t] >= CULPRIT_SHARE]
+    worst = max([_unlikeness(swap_effect), *(float(redraw_effect[t]) for t in irrelevant)])
     solved = _above("accuracy", accuracy, SOLVED_ACCURACY)
-    invariant = _above("between_share", between or 0.0, INVARIANT_SHARE)
+    invariant = _all_of(
+        _above("between_share", between or 0.0, INVARIANT_SHARE),
+        _Finding("largest_effect", worst < CULPRIT_SHARE, _apart(worst, CULPRIT_SHARE)),
+    )
     attentive = _above("relevant_attention", relevant_attention, RELEVANT_ATTENTION)
     clear = _Finding("cluster_gap", cluster_gap >= CLEAR_GAP, _apart(cluster_gap, CLEAR_GAP))
     if not solved.holds:
@@ -79,13 +86,11 @@ def judge(
         name = "partial" if clear.holds else "fuzzy"
         reasons = [solved, invariant, clear]
     nearest = min(reasons, key=lambda finding: finding.margin)
-    irrelevant = [t for t in range(len(redraw_effect)) if t not in set(positions)]
-    matter = [t for t in irrelevant if redraw_effect[t] >= CULPRIT_SHARE]
     return Verdict(
         name,
         nearest.margin,
         nearest.name,
-        tuple(int(positions[i]) for i in unlike_the_others(swap_effect)),
+        tuple(int(positions[i]) for i in unlike),
         tuple(sorted(matter, key=lambda t: -redraw_effect[t])),
     )
 
@@ -97,15 +102,18 @@ def unlike_the_others(swap_effect: Array) -> list[int]:
     exchanged. Where two are equally to blame, as of two positions in all, both are named.
     """
     left, found = list(range(len(swap_effect))), []
-    while len(left) > 1:
+    while (worst := _unlikeness(swap_effect[np.ix_(left, left)])) >= CULPRIT_SHARE:
         effect = swap_effect[np.ix_(left, left)].sum(axis=1) / (len(left) - 1)
-        worst = float(effect.max())
-        if not worst >= CULPRIT_SHARE:
-            break
         blamed = [i for i, own in zip(left, effect, strict=True) if own >= worst * (1 - 1e-9)]
         found += blamed
         left = [i for i in left if i not in blamed]
     return found
+
+
+def _unlikeness(swap_effect: Array) -> float:
+    """The greatest effect on average of exchanging one position's token with the others'."""
+    others = len(swap_effect) - 1
+    return float(swap_effect.sum(axis=1).max()) / others if others > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,14 @@ class _Finding:
 def _above(name: str, value: float, threshold: float) -> _Finding:
     above = value > threshold if name == "accuracy" else value >= threshold
     return _Finding(name, above, abs(value - threshold))
+
+
+def _all_of(*findings: _Finding) -> _Finding:
+    """That all hold is as clear as the least clear; that not, as the clearest one that fails."""
+    failing = [finding for finding in findings if not finding.holds]
+    if failing:
+        return max(failing, key=lambda finding: finding.margin)
+    return min(findings, key=lambda finding: finding.margin)
 
 
 def _apart(a: float, b: float) -> float:

@@ -154,6 +154,8 @@ def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
     was = f", {found.done - new} of them from before" if new < found.done else ""
     print(f"{found.done} runs are in {options.out}{was}; this took {duration(seconds)}.")
     _print_impossible(found)
+    if found.analyse:
+        print(f"Next: dynascope report {options.out}")
     print(f'Next: dynascope query {options.out} "{_question(found)}"')
     return 0
 
@@ -187,6 +189,8 @@ def _print_plan(grid: "Grid", options: Namespace) -> int:
         print(f"expected time: {clock(found.seconds)} on {on} of this machine")
         free = "" if folder is None else f" ({_bytes(free_space(folder))} free)"
         print(f"expected disk: {_bytes(found.disk)}{free}")
+    if grid.analyse:
+        print(f"each run is analysed ({', '.join(grid.analyse)}), which takes further time")
     return 0
 
 
@@ -213,7 +217,10 @@ def _print_status(folder: str) -> int:
         threads = count_threads(None, found.left)
         time_left = clock(found.core_seconds / threads)
         print(f"left: {many(found.left, 'run')}, about {time_left} on {many(threads, 'thread')}")
-    if found.left and not found.holder:
+    if found.analyse:
+        kinds, done = ", ".join(found.analyse), found.done - found.lacking
+        print(f"analysed ({kinds}): {done} of {many(found.done, 'run')}")
+    if (found.left or found.lacking) and not found.holder:
         print("the same `dynascope sweep` command computes the rest")
     return 0
 

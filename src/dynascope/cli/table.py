@@ -1,6 +1,7 @@
 """Runs as a table for people: a row per run, the course of its accuracy in small blocks."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from rich.console import Console
@@ -9,43 +10,55 @@ from rich.text import Text
 
 from dynascope.run import LEARNING_ACCURACY, SOLVED_ACCURACY, Array, Run, Runs
 
-_MOST_ROWS = 40
+MOST_ROWS = 40
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_BESIDES = 57  # columns that everything but the blocks takes
+_NARROWEST = 57  # columns of a terminal: what everything but the blocks takes
+_BEFORE = 34  # of them until further columns begin
 _WIDEST = 40  # blocks of a row
-_SOLVED = "green"  # a terminal's own sixteen colours are readable on its own background
+SOLVED_STYLE = "green"  # a terminal's own sixteen colours are readable on its own background
 
 
 def stdout() -> Console:
     """Where tables go; without colours and control codes when that is not a terminal."""
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    console.width = max(console.width, _BESIDES)  # a narrower terminal wraps lines; none is cut
+    console.width = max(console.width, _NARROWEST)  # a narrower terminal wraps lines; none is cut
     return console
 
 
-def print_table(runs: Runs, console: Console) -> None:
-    """The first forty runs, a row each."""
+Further = Mapping[str, Sequence[str]]  # columns: a heading, and the cells of all runs
+
+
+def print_table(runs: Runs, console: Console, further: Further | None = None) -> None:
+    """The first forty runs, a row each; `further` columns instead of loss and time."""
     measured = "test" if "test_accuracy" in runs[0].curves else "train"
+    further = _loss_and_time(runs[:MOST_ROWS]) if further is None else further
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("seed", justify="right")
     table.add_column(f"{measured} accuracy", no_wrap=True)
     table.add_column(f"above {LEARNING_ACCURACY}", justify="right")
-    table.add_column("lowest loss", justify="right")
-    table.add_column("time", justify="right")
-    width = max(0, min(_WIDEST, console.width - _BESIDES)) if _has_blocks(console) else 0
-    for run in runs[:_MOST_ROWS]:
+    for name in further:
+        table.add_column(name, justify="left" if name == "circuit" else "right", no_wrap=True)
+    taken = _BEFORE + sum(max(map(len, (name, *cells))) + 3 for name, cells in further.items())
+    width = max(0, min(_WIDEST, console.width - taken)) if _has_blocks(console) else 0
+    for i, run in enumerate(runs[:MOST_ROWS]):
         row = run.summary()
         since = row["learning_epoch"]
         table.add_row(
             str(run.seed),
             _accuracy(run, float(row["accuracy"] or 0), width),
             "never" if since is None else f"epoch {since}",
-            f"{row['lowest_loss']:.3g}",
-            duration(run.seconds),
+            *(cells[i] for cells in further.values()),
         )
     console.print(table)
-    if len(runs) > _MOST_ROWS:
-        console.print(f"... and {len(runs) - _MOST_ROWS} more")
+    if len(runs) > MOST_ROWS:
+        console.print(f"... and {len(runs) - MOST_ROWS} more")
+
+
+def _loss_and_time(runs: Runs) -> Further:
+    return {
+        "lowest loss": [f"{run.summary()['lowest_loss']:.3g}" for run in runs],
+        "time": [duration(run.seconds) for run in runs],
+    }
 
 
 def summary(runs: Runs, seconds: float) -> str:
@@ -114,7 +127,7 @@ def _accuracy(run: Run, accuracy: float, width: int) -> Text:
         curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
         blocks = sparkline(curve, width, low=1 / run.config.task.vocab)
         text = f"{text.replace('*', '✓')} {blocks}"
-    return Text(text, style=_SOLVED if solved else "")
+    return Text(text, style=SOLVED_STYLE if solved else "")
 
 
 def _has_blocks(console: Console) -> bool:

@@ -1,14 +1,17 @@
 """Everything in a store against its checksums."""
 
 import warnings
+from collections.abc import Container
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from dynascope.store.files import PathLike
-from dynascope.store.index import Damage, DamageWarning, Index, open_index
+from dynascope.store.index import Damage, DamageWarning, Index, open_all, open_index
 from dynascope.store.schema import SPANS
 from dynascope.store.shard_read import Shard
+from dynascope.store.sidecar import ANALYSES, Sidecar
 from dynascope.store.tensors import DamagedError
 
 
@@ -19,14 +22,33 @@ def check(folder: PathLike) -> Index:
         index = open_index(folder)
     known = {each.path for each in index.damage}
     for shard in index.shards:
-        for path, look in ((shard.path, shard.check), (shard.tensors.path, partial(_runs, shard))):
-            try:
-                if path not in known:
-                    look()
-            except DamagedError as error:
-                index.damage.append(Damage.of(path, error))
-                break  # without its table nothing is known of a shard's trajectories
+        if found := damage_of(shard, known):
+            index.damage.append(found)
+    index.damage.extend(_sidecars(index.folder))
     return index
+
+
+def damage_of(shard: Shard, known: Container[Path] = ()) -> Damage | None:
+    """What is damaged of a shard, but for files that are `known` to be; without its table nothing
+    is known of its trajectories."""
+    for path, look in ((shard.path, shard.check), (shard.tensors.path, partial(_runs, shard))):
+        try:
+            if path not in known:
+                look()
+        except DamagedError as error:
+            return Damage.of(path, error)
+    return None
+
+
+def _sidecars(folder: Path) -> list[Damage]:
+    """The damaged ones."""
+    opened, damage = open_all(folder / ANALYSES, Sidecar.open)
+    for sidecar in opened:
+        try:
+            sidecar.check()
+        except DamagedError as error:
+            damage.append(Damage.of(sidecar.path, error))
+    return damage
 
 
 def _runs(shard: Shard) -> None:

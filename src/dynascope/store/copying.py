@@ -1,12 +1,14 @@
 """Files of one store into another: names follow from contents, so nothing can collide."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
 from dynascope.store.files import TEMPORARY, write
-from dynascope.store.index import Index
+from dynascope.store.index import Index, open_all
 from dynascope.store.marks import FOLDER as MARKS
+from dynascope.store.sidecar import ANALYSES, Sidecar
 from dynascope.store.tensors import DamagedError, TensorFile
 
 
@@ -31,8 +33,18 @@ def _files(index: Index) -> list[Path]:
         files += [shard.tensors.path] if _opens(shard.tensors) else []
         files += [shard.path]
     lost = {each.path for each in index.damage}
-    marks = sorted((index.folder / MARKS).glob("*.json"))
-    return [*files, *(file for file in marks if file not in lost)]
+    small = sorted((index.folder / MARKS).glob("*.json"))
+    small += sorted((index.folder / ANALYSES).glob("*.parquet"))
+    return [*files, *(file for file in small if file not in lost)]
+
+
+def copy_analyses(source: Path, runs: Iterable[str], target: Path) -> None:
+    """Copy the sidecars that know any of these runs; what they say of others counts for nothing."""
+    wanted = set(runs)
+    for sidecar in open_all(source / ANALYSES, Sidecar.open)[0]:
+        with contextlib.suppress(DamagedError):  # named where its columns are asked for
+            if not wanted.isdisjoint(sidecar.table(["id"])["id"].to_pylist()):
+                _copy(sidecar.path, target)
 
 
 def _opens(file: TensorFile) -> bool:

@@ -5,9 +5,10 @@ left out.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from dynascope.store.marks import Marks, read_marks
 from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import RUNS
 from dynascope.store.tensors import DamagedError, UnreadableError
+
+File = TypeVar("File")
 
 SWEEP = "sweep.json"
 _NAMED = 20  # damaged files that are named one by one
@@ -67,7 +70,7 @@ def open_index(folder: PathLike, strict: bool = False) -> Index:
     """Read footers, ids and marks; with `strict`, damage is an error instead of a warning."""
     path = path_of(folder)
     _check_store(path)
-    shards, damage = _shards(path)
+    shards, damage = open_all(path / RUNS, Shard.open)
     found = []
     for shard in sorted(shards, key=lambda shard: (shard.about["batch"], shard.path.name)):
         try:
@@ -107,20 +110,21 @@ def _check_store(path: Path) -> None:
     raise DynascopeError(f"{path}: expected a folder of runs, but it is {what}{hint}.")
 
 
-def _shards(path: Path) -> tuple[list[Shard], list[Damage]]:
-    shards, damage = [], []
+def open_all(folder: Path, opening: Callable[[Path], File]) -> tuple[list[File], list[Damage]]:
+    """Every file of a folder of a store, opened, and those of which even that is not possible."""
+    found, damage = [], []
     try:
-        files = sorted(file for file in (path / RUNS).iterdir() if file.name[0] != ".")
-    except FileNotFoundError:  # a sweep that has just begun
+        files = sorted(file for file in folder.iterdir() if file.name[0] != ".")
+    except FileNotFoundError:  # a sweep that has just begun, or a store without such files
         files = []
     except OSError as error:
-        raise DynascopeError(f"{path / RUNS}: cannot be read ({error.strerror}).") from None
+        raise DynascopeError(f"{folder}: cannot be read ({error.strerror}).") from None
     for file in files:
         try:
-            shards.append(Shard.open(file))
+            found.append(opening(file))
         except DamagedError as error:
             damage.append(Damage.of(file, error))
-    return shards, damage
+    return found, damage
 
 
 def _ordered(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dynascope.store.files import writing
 from dynascope.store.index import DamageWarning, Index
-from dynascope.store.shard_read import NAME, Shard
+from dynascope.store.parquet_file import NAME
+from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import TRAJECTORIES
 
 FOLDER = "damaged"

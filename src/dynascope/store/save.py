@@ -53,6 +53,7 @@ def _write(runs: Runs, wanted: Iterable[int], path: Path) -> None:
         part = [runs[i] for i in chunk]
         make_shard(part, chunk, batch).write(path, temporary)
         _carry_marks(part, path)
+    _carry_analyses(runs, path)
     if temporary.exists():
         temporary.rmdir()
 
@@ -106,11 +107,20 @@ def _carry_marks(runs: list[Run], path: Path) -> None:
         mark(path, action, ids, value)
 
 
+def _carry_analyses(runs: Runs, path: Path) -> None:
+    """And so does what was found of them."""
+    from dynascope.store.copying import copy_analyses
+    from dynascope.store.stored import StoredRuns
+
+    if isinstance(runs, StoredRuns):
+        copy_analyses(Path(runs.folder), runs.ids, path)
+
+
 def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     """One new store with the runs of several; files are copied as they are.
 
-    A run that several have is there once. Tags and notes come along, and so do deletions. Damaged
-    files are named in a warning; one that another folder has whole is taken from there.
+    A run that several have is there once. Tags, notes and analyses come along, and so do deletions.
+    Damaged files are named in a warning; one that another folder has whole is taken from there.
     """
     from dynascope.store.checking import check
     from dynascope.store.copying import copy_stores

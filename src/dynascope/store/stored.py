@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -16,6 +17,8 @@ from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
+from dynascope.store.analyses import SHOWN, read_sources
+from dynascope.store.analyses import columns as analyses_of
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of
@@ -178,6 +181,10 @@ class StoredRun(Run):
         flat = np.concatenate([row.ravel() for row in rows])
         return Parameters.from_flat(flat, self.config.shapes)
 
+    def loaded(self) -> Run:
+        """All of it read: nothing that happens to its files matters any more."""
+        return Run(**{field.name: getattr(self, field.name) for field in fields(Run)})
+
     def _epochs(self, what: str) -> npt.NDArray[np.int64]:
         epochs: npt.NDArray[np.int64] = self._tensors[f"{what}/epoch"].copy()
         epochs.flags.writeable = False
@@ -233,7 +240,7 @@ class _Curves(Mapping[str, Array]):
         return len(self._names)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)  # all of a shard: whoever reads run after run wants several of each
 def _curve(shard: Shard, name: str) -> pa.Array:
     """One curve of a whole shard: the next run that is asked for is likely its neighbour."""
     return _whole(shard.path, lambda: shard.table([name])).column(0).combine_chunks()
@@ -311,10 +318,22 @@ class StoredRuns(Runs):
 
     def table(self, columns: Sequence[str] | None = None, curves: bool = False) -> pa.Table:
         names = check_columns(columns, curves)
-        stored = [name for name in names if name not in MARKS] or ["id"]
-        stored = stored if "id" in stored else [*stored, "id"]
-        table = self._read(stored)
-        return marked(table, self._index.marks).select(names)
+        found = [name for name in names if name in SHOWN]
+        stored = [name for name in names if name not in MARKS and name not in SHOWN]
+        beside = ["id", "checksum"] if found else ["id"]
+        table = self._read([*stored, *(name for name in beside if name not in stored)])
+        table = marked(table, self._index.marks)
+        return self._with_analyses(table, found).select(names)
+
+    def _with_analyses(self, table: pa.Table, names: Sequence[str]) -> pa.Table:
+        """The table with columns of analyses; sidecars are opened only if there are any to add."""
+        if not names:
+            return table
+        sources = read_sources(self._index.folder, names, self._left_out)
+        ids, checksums = table["id"].to_pylist(), table["checksum"].to_pylist()
+        for name, column in analyses_of(ids, checksums, names, sources).items():
+            table = table.append_column(name, column)
+        return table
 
     def _read(self, names: Sequence[str]) -> pa.Table:
         """Columns of the chosen runs, in order; without those of shards that prove damaged."""

@@ -7,12 +7,14 @@ import pyarrow as pa
 
 from dynascope.errors import expected, unknown
 from dynascope.run import Run
+from dynascope.store.analyses import SHOWN
 from dynascope.store.marks import Marks
 from dynascope.store.schema import CURVES, PLACES, SCALARS, SCHEMA, rows
 
 MARKS = {"tags": pa.list_(pa.string()), "note": pa.string()}
 # What a person wants to see; where the bytes lie is told only when it is asked for by name.
-COLUMNS = (*(name for name in SCALARS.names if name not in PLACES), *MARKS)
+COLUMNS = (*(name for name in SCALARS.names if name not in PLACES), *MARKS, *SHOWN)
+_BESIDE = {**MARKS, **SHOWN}  # what is kept beside the shards
 
 
 def check_columns(columns: Sequence[str] | None, curves: bool = False) -> list[str]:
@@ -25,16 +27,19 @@ def check_columns(columns: Sequence[str] | None, curves: bool = False) -> list[s
     if not all(isinstance(name, str) for name in names):
         raise expected("columns", "a list of names", names)
     for name in names:
-        if name not in SCHEMA.names and name not in MARKS:
-            raise unknown("", name, [*SCHEMA.names, *MARKS], kind="column")
+        if name not in SCHEMA.names and name not in _BESIDE:
+            raise unknown("", name, [*SCHEMA.names, *_BESIDE], kind="column")
     return list(dict.fromkeys([*names, *(CURVES if curves else ())]))
 
 
 def table_of(runs: Sequence[Run], columns: Sequence[str] | None, curves: bool) -> pa.Table:
-    """The table of runs in memory."""
+    """The table of runs in memory; what analyses find of them is nowhere kept."""
     names = check_columns(columns, curves)
     nowhere: dict[str, Any] = {name: [None] * len(runs) for name in PLACES}
-    return marked(rows(runs, nowhere), Marks()).select(names)
+    table = marked(rows(runs, nowhere), Marks())
+    for name in (name for name in names if name in SHOWN):
+        table = table.append_column(name, pa.nulls(len(runs), SHOWN[name]))
+    return table.select(names)
 
 
 def marked(table: pa.Table, marks: Marks) -> pa.Table:
@@ -49,5 +54,5 @@ def marked(table: pa.Table, marks: Marks) -> pa.Table:
 def schema_of(columns: Sequence[str]) -> pa.Schema:
     """The types of such a table."""
     return pa.schema(
-        [SCHEMA.field(n) if n in SCHEMA.names else pa.field(n, MARKS[n]) for n in columns]
+        [SCHEMA.field(n) if n in SCHEMA.names else pa.field(n, _BESIDE[n]) for n in columns]
     )

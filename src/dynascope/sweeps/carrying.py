@@ -2,12 +2,16 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from dynascope.engine import Report, check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
+from dynascope.store.analysing import complete
+from dynascope.store.checking import damage_of
 from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
 from dynascope.store.index import SWEEP, Damage, Index, open_index
 from dynascope.store.quarantine import is_ours, set_aside
@@ -19,7 +23,7 @@ from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.how import How
 from dynascope.sweeps.ledger import Ledger, agree
 from dynascope.sweeps.local import work_locally
-from dynascope.sweeps.missing import Jobs, Known, Standing, standings
+from dynascope.sweeps.missing import Jobs, Known, Standing, standings, stored
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
 from dynascope.sweeps.work import Shard, SweepStatus, Work, begin_stage, count_rest
@@ -57,6 +61,13 @@ class _Sweep:
 
     def carry_out(self, work: Work, report: Report | None) -> int:
         self._look()
+        while True:
+            self._train(work, report)
+            if not self._analyse(report):
+                return self._status.finished_runs
+            self._look()  # runs proved damaged when they were read: they are trained again
+
+    def _train(self, work: Work, report: Report | None) -> None:
         number = 0
         while number < len(self._plan.stages):
             standing = self._found[number]
@@ -70,7 +81,26 @@ class _Sweep:
                 work(shards, self._keep, self._status, report)
                 self._look()
             number += 1
-        return self._status.finished_runs
+
+    def _analyse(self, report: Report | None) -> bool:
+        """Make the analyses that runs from before lack; what proves damaged is put aside after
+        that. Returns whether runs were among it."""
+        kinds = self._ledger.grid.analyse
+        if not kinds:
+            return False
+        runs = stored(self._index, self._found, self._how.strict)
+        left = complete(runs, kinds, self._how.threads, report, keep=True)
+        unread = np.array([run for each in left for run in each.table["id"].to_pylist()], "S20")
+        lost = self._damage({*self._index.shard[np.isin(self._index.ids, unread)].tolist()})
+        if lost and self._how.strict:
+            raise DynascopeError(f"{lost[0].path}: expected as written, but {lost[0].why}.")
+        self._index.damage.extend(lost)
+        set_aside(self._index, self._holds_ours)
+        return any(not each.path.exists() for each in lost)
+
+    def _damage(self, shards: Iterable[int]) -> list[Damage]:
+        found = (damage_of(self._index.shards[shard]) for shard in shards)
+        return [each for each in found if each]
 
     def _look(self) -> None:
         """See what is there, without damaged shards: they are set aside and computed again."""
@@ -123,6 +153,7 @@ class _Sweep:
                 Jobs(items, plan, stage, parents, self._known),
                 tuple(before + c * seeds + s for c, s in items),
                 self._ledger.batches[-1],
+                self._ledger.grid.analyse,
             )
             for items in pack(standing.missing, stage.configs, self._how.shard_seconds)
         ]

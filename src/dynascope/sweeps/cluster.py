@@ -117,7 +117,7 @@ class Dispatch:
         while self._waiting and len(self._out) < most:
             shard = self._waiting.popleft()
             jobs = tuple(shard.jobs[j] for j in range(len(shard.jobs)))
-            parcel = Parcel(jobs, shard.positions, shard.batch, self._shared)
+            parcel = Parcel(jobs, shard.positions, shard.batch, self._shared, shard.analyse)
             self._out[self._task.remote(__version__, pickle.dumps(parcel))] = shard
 
     def _arrived(self, seconds: float) -> list[Any]:

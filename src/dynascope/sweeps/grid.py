@@ -1,6 +1,7 @@
 """The description of a sweep: a TOML file, or the same tables as a dict.
 
     seeds = 100                        # how many, or [3, 5, 8], or "10-19"
+    analyse = ["circuit", "spikes"]    # what is to be found out about every run, if anything
     [base]                             # options of every run, as in `dynascope train --config`
     task.vocab = 2
     [grid]                             # every combination of these
@@ -31,6 +32,7 @@ from typing import Any
 
 from dynascope._tables import read_toml
 from dynascope._validate import Whole
+from dynascope.analysis.rows import check_kinds
 from dynascope.config import Config
 from dynascope.data import MAX_SEED
 from dynascope.engine import MAX_RUNS
@@ -61,6 +63,7 @@ class Grid:
     seeds: tuple[int, ...]
     base: Config
     stages: tuple[StageGrid, ...]  # parents before children; the first is "base"
+    analyse: tuple[str, ...] = ()  # kinds of analyses; they make no other run
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, with numbers in place of linspace and logspace.
@@ -72,21 +75,25 @@ class Grid:
         for name in (name for factor in self.stages[0].factors for name in factor.options):
             section, _, option = name.rpartition(".")
             del (base[section] if section else base)[option]
+        analyse = {"analyse": list(self.analyse)} if self.analyse else {}
         return {
             "seeds": list(self.seeds),
             "base": {name: value for name, value in base.items() if value != {}},
             "stages": [_stage_to_dict(stage) for stage in self.stages],
+            **analyse,
         }
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, object]) -> "Grid":
         """The way back from `to_dict`; everything is checked again."""
-        top = read_table("sweep", tables, ("seeds", "base", "stages"), whole=True)
+        if isinstance(tables, Mapping) and tables:
+            tables = {"analyse": [], **tables}  # written only if there are any
+        top = read_table("sweep", tables, ("seeds", "base", "stages", "analyse"), whole=True)
         stages = [_stage_from_dict(each) for each in read_list("stages", top["stages"])]
         (root, body), *chains = stages
         if root != "base" or body.keys() - {"zip"}:
             raise expected("stages", "the stage base, without a parent or changes, first", root)
-        described = {"seeds": top["seeds"], "base": top["base"], **body}
+        described = {"seeds": top["seeds"], "base": top["base"], "analyse": top["analyse"], **body}
         if chains:
             described["chain"] = dict(chains)
         if len(dict(stages)) < len(stages):
@@ -110,7 +117,7 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
     >>> grid.stages[0].factors[0].rows
     ((0.001,), (0.01,), (0.1,), (1.0,))
     """
-    top = read_table("sweep", tables, ("seeds", "base", "grid", "zip", "chain"))
+    top = read_table("sweep", tables, ("seeds", "analyse", "base", "grid", "zip", "chain"))
     base = read_settings("base", top["base"]) if "base" in top else {}
     factors = read_factors("", top, dict.fromkeys(base, "base"))
     chains = read_table("chain", top["chain"]) if "chain" in top else {}
@@ -118,6 +125,7 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
         _seeds(top.get("seeds", 1)),
         _base(base, factors),
         (StageGrid("base", None, {}, factors), *_parents_first(_chains(chains))),
+        check_kinds(top.get("analyse", ()), "analyse"),
     )
     expand(grid)  # a combination that cannot be trained is refused now, not after an hour
     return grid

@@ -65,9 +65,11 @@ def check_agreement(folder: Path, grid: Grid) -> Ledger | None:
 def agree(folder: Path, grid: Grid) -> Ledger:
     """The folder's ledger for this grid: a new one, the same, or extended; else refused."""
     old = check_agreement(folder, grid)
-    if old is not None and not difference(grid, old.grid):
+    same = old is not None and not difference(grid, old.grid)
+    if old is not None and same and grid.analyse == old.grid.analyse:
         return old
-    ledger = Ledger(grid, (*(old.batches if old else ()), time.time_ns()))
+    batches = old.batches if old else ()
+    ledger = Ledger(grid, batches if same else (*batches, time.time_ns()))
     _write(folder, ledger)
     return ledger
 

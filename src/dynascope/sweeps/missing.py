@@ -104,6 +104,12 @@ def standings(plan: Plan, known: Known) -> list[Standing]:
     return list(found.values())
 
 
+def stored(index: Index, found: Sequence[Standing], strict: bool = False) -> StoredRuns:
+    """The runs of a plan that are there, but for deleted ones."""
+    places = np.array(sorted(at for each in found for at in each.done.values()), np.intp)
+    return StoredRuns(index, places[~index.hidden[places]], strict)
+
+
 def _standing(plan: Plan, stage: Stage, parents: Standing | None, known: Known) -> Standing:
     standing = Standing(stage)
     for c, config in enumerate(stage.configs):

@@ -18,8 +18,10 @@ from dynascope.engine import Job, train_job
 from dynascope.errors import DynascopeError
 from dynascope.store.files import TEMPORARY, sync_folder, writing
 from dynascope.store.index import SWEEP
-from dynascope.store.shard_write import RUNS, TRAJECTORIES, ShardFiles, make_shard
+from dynascope.store.shard_write import RUNS, TRAJECTORIES, ShardFiles
+from dynascope.store.sidecar import ANALYSES
 from dynascope.store.tensors import digest
+from dynascope.sweeps.work import files_of, finish
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Parcel:
     positions: tuple[int, ...]
     batch: int
     shared: Shared | None = None
+    analyse: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,15 @@ class Staged:
     place: str  # name of its folder within the staging one
     name: str
     parquet_name: str
+    analyses_name: str | None = None
 
     def adopt(self, shared: Shared) -> None:
         """Move its files into the store, the one that counts last; again is no harm."""
         source = shared.staging / self.place
-        for kind, name in ((TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)):
+        files = [(TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)]
+        if self.analyses_name:
+            files.insert(1, (ANALYSES, self.analyses_name))
+        for kind, name in files:
             target = Path(shared.folder, kind, name)
             with writing(target):
                 target.parent.mkdir(exist_ok=True)
@@ -97,15 +104,16 @@ def make(version: str, packed: bytes) -> ShardFiles | Staged:
     parcel: Parcel = pickle.loads(packed)
     if parcel.shared:
         parcel.shared.check()
-    runs = [train_job(job) for job in parcel.jobs]
-    files = make_shard(runs, parcel.positions, parcel.batch)
+    runs = [finish(train_job(job), parcel.analyse) for job in parcel.jobs]
+    files = files_of(runs, parcel.positions, parcel.batch)
     return files if parcel.shared is None else _stage(files, parcel.shared.staging)
 
 
 def _stage(files: ShardFiles, staging: Path) -> Staged:
     place = secrets.token_hex(6)
     files.write(staging / place, staging / place)
-    return Staged(place, files.name, files.parquet_name)
+    analyses = files.analyses.file_name if files.analyses else None
+    return Staged(place, files.name, files.parquet_name, analyses)
 
 
 def _here() -> str:

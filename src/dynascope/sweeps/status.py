@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
+from dynascope.store.analysing import lacking
 from dynascope.store.files import PathLike, holder, path_of
 from dynascope.store.index import SWEEP, Damage, open_index
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import read_ledger
-from dynascope.sweeps.missing import Known, Standing, standings
+from dynascope.sweeps.missing import Known, Standing, standings, stored
 from dynascope.sweeps.plan import expand
 
 
@@ -36,6 +37,8 @@ class Overview:
     disk: int  # bytes
     core_seconds: float | None  # that the rest will take, judged by what is done
     varying: tuple[str, ...]  # the options that the grid combines, as columns
+    analyse: tuple[str, ...] = ()  # the analyses that the grid asks for
+    lacking: int = 0  # runs that are there without all of them
 
     @property
     def runs(self) -> int:
@@ -65,6 +68,7 @@ def overview(folder: PathLike) -> Overview:
     index = open_index(path)
     known = Known(index)
     found = standings(expand(ledger.grid), known)
+    runs, analyse = stored(index, found), ledger.grid.analyse
     return Overview(
         path,
         tuple(_stage(each) for each in found),
@@ -74,6 +78,8 @@ def overview(folder: PathLike) -> Overview:
         _size(path),
         _left(found, known),
         _varying(ledger.grid),
+        analyse,
+        len(lacking(runs, analyse)) if analyse else 0,
     )
 
 

@@ -29,9 +29,10 @@ def sweep(
 
     `grid`: a TOML file, or its tables as a dict. Called again after a crash, or with a grid that
     contains the old one, it computes only what is missing; a grid that contradicts the folder's
-    is refused. `threads`: None takes all cores. `ray`: "auto", "local" or the address of a cluster
-    takes its workers instead, and `results` says how runs come back from there. Damaged shards are
-    set aside and their runs computed again; with `strict` they are an error.
+    is refused. `analyse` in the grid names analyses to be made of every run, also of those that
+    were there before. `threads`: None takes all cores. `ray`: "auto", "local" or the address of a
+    cluster takes its workers instead, and `results` says how runs come back from there. Damaged
+    shards are set aside and their runs computed again; with `strict` they are an error.
 
     >>> import dynascope as ds, tempfile
     >>> grid = {"seeds": 2, "base": {"training": {"epochs": 3}}, "grid": {"model.dim": [2, 3]}}

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from dynascope.analysis.rows import Row, make
 from dynascope.engine import Job, Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard
@@ -38,10 +39,25 @@ class Shard:
     jobs: Jobs
     positions: tuple[int, ...]
     batch: int
+    analyse: tuple[str, ...] = ()  # kinds of analyses to be made of each run
 
 
 # What makes shards, here or elsewhere, and keeps each as it is done.
 Work = Callable[[Sequence[Shard], Keep, SweepStatus, Report | None], None]
+
+
+Finished = tuple[Run, Row | None]  # and what was found of it
+
+
+def finish(run: Run, kinds: Sequence[str]) -> Finished:
+    """A trained run with its analyses, made where it was trained: its record is still in memory."""
+    return run, make(run, kinds) if kinds else None
+
+
+def files_of(runs: Sequence[Finished], positions: Sequence[int], batch: int) -> ShardFiles:
+    """The files of a shard's runs."""
+    rows = [row for _, row in runs if row is not None]
+    return make_shard([run for run, _ in runs], positions, batch, rows)
 
 
 @dataclass
@@ -50,7 +66,7 @@ class Collector:
 
     shards: Sequence[Shard]
     keep: Keep
-    _open: dict[int, dict[int, Run]] = field(default_factory=dict)
+    _open: dict[int, dict[int, Finished]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -59,9 +75,10 @@ class Collector:
 
     def add(self, index: int, run: Run) -> None:
         k, j = self._places[index]
+        finished = finish(run, self.shards[k].analyse)
         with self._lock:
             runs = self._open.setdefault(k, {})
-            runs[j] = run
+            runs[j] = finished
             if len(runs) < len(self.shards[k].jobs):
                 return
             del self._open[k]
@@ -73,10 +90,10 @@ class Collector:
             self._finish(k, runs)
         self._open.clear()
 
-    def _finish(self, k: int, runs: dict[int, Run]) -> None:
+    def _finish(self, k: int, runs: dict[int, Finished]) -> None:
         shard, which = self.shards[k], sorted(runs)
         positions = [shard.positions[j] for j in which]
-        self.keep(make_shard([runs[j] for j in which], positions, shard.batch))
+        self.keep(files_of([runs[j] for j in which], positions, shard.batch))
 
 
 class Flat(Sequence[Job]):

@@ -1,0 +1,127 @@
+"""`dynascope report`: what happened in runs, as a table of many or one of them in detail."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from dynascope.address import parse, resolve_many
+from dynascope.analysis.rows import KINDS, check_kinds
+from dynascope.cli.arguments import number
+from dynascope.errors import DynascopeError
+
+if TYPE_CHECKING:
+    from dynascope.store.stored import StoredRuns
+
+ABOUT = """\
+Say what happened in runs: which circuit each has become (and how clearly), in
+which phases it learnt, and what its loss spikes came from. What was found is
+kept beside the runs: the next report is there at once, and `dynascope query`
+knows the columns."""
+
+EXAMPLES = """\
+RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
+has the circuit of epoch 250.
+
+examples:
+  dynascope report runs/first
+  dynascope report runs/first --where "accuracy > 0.9" --kinds circuit
+  dynascope report runs/first#seed=3
+  dynascope report runs/first --json > report.json
+  dynascope query runs/first "SELECT verdict, count(*) FROM runs GROUP BY 1"
+"""
+_SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "diverged")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="FOLDER", help="of runs, or RUN for one in detail")
+    parser.add_argument(
+        "--run", metavar="ID", dest="one", help="one run in detail: FOLDER#ID says the same"
+    )
+    parser.add_argument("--where", metavar="SQL", help="only runs for which this holds")
+    parser.add_argument(
+        "--kinds",
+        metavar="NAMES",
+        default=",".join(KINDS),
+        help=f"of analyses, with commas between (default: {','.join(KINDS)})",
+    )
+    parser.add_argument("--json", action="store_true", help="everything, as one JSON document")
+    parser.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
+
+
+def run(options: Namespace) -> int:
+    """One run in detail, or a table of many."""
+    kinds = check_kinds([name.strip() for name in options.kinds.split(",")], "--kinds")
+    address = parse(options.runs)
+    if options.one is not None and (address.which is not None or address.epoch is not None):
+        raise DynascopeError(f"--run: expected none with {options.runs}, which names a run.")
+    named = options.runs if options.one is None else f"{options.runs}#{options.one}"
+    if options.one is not None or address.which is not None or address.epoch is not None:
+        return _print_one(named, kinds, options)
+    runs = resolve_many(options.runs)
+    if options.where is not None:
+        runs = runs.where(options.where)
+        if not len(runs):
+            raise DynascopeError(f"--where: expected runs for which {options.where}, but got none.")
+    return _print_many(runs, kinds, options)
+
+
+def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
+    from dynascope.address import resolve
+    from dynascope.cli.report_run import Report
+
+    if options.where is not None:
+        raise DynascopeError("--where: expected none with a single run.")
+    run, epoch = resolve(address)
+    report = Report.of(run.loaded(), epoch, kinds)
+    if options.json:
+        print(json.dumps(report.to_dict(), indent=1, allow_nan=False))
+    else:
+        report.print()
+    return 0
+
+
+def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) -> int:
+    from dynascope.cli.report_table import print_report
+    from dynascope.cli.report_totals import totals
+
+    rows = _analysed(runs, kinds, options)
+    if rows is None:
+        told = "what was found is kept, and the same command goes on from there"
+        print(f"dynascope: stopped; {told}.", file=sys.stderr)
+        return 1
+    if options.json:
+        whole = {"folder": str(runs.folder), "totals": totals(rows, kinds), "runs": rows}
+        print(json.dumps(whole, indent=1, allow_nan=False))
+    else:
+        print_report(rows, kinds)
+    return 0
+
+
+def _analysed(
+    runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace
+) -> list[dict[str, Any]] | None:
+    """A row for each run: what varies, how it ended, what was found; None after Ctrl-C."""
+    from dynascope.cli.interrupt import CtrlC
+    from dynascope.cli.job import Watch
+    from dynascope.cli.report_totals import plain
+    from dynascope.progress import Bar
+
+    with CtrlC() as ctrl_c:
+        try:
+            watch = Watch(ctrl_c, Bar())
+            found = runs.analyse(kinds, threads=options.threads, progress=watch)
+        except KeyboardInterrupt:
+            return None
+    rest = runs.table([*_SUMMARY, *_varying(runs)])
+    ended = {row["id"]: row for row in rest.to_pylist()}
+    return [plain(ended.get(row["id"], {}) | row) for row in found.to_pylist()]
+
+
+def _varying(runs: "StoredRuns") -> list[str]:
+    """The options in which the runs differ, as columns; recording makes no difference."""
+    from dynascope.store.schema import CONFIG
+
+    names = [field.name for name, field in CONFIG.items() if not name.startswith("record.")]
+    table = runs.table(names)
+    return [name for name in names if len({str(value) for value in table[name].to_pylist()}) > 1]

@@ -1,0 +1,213 @@
+"""Parquet files that can be checked part by part: the tables of shards, and the sidecars.
+
+A file's name ends with the checksum of its footer, and the footer has the checksums of the columns.
+The bytes of a column are checked before they are decoded, so a damaged file never reaches a decoder
+that might stumble over it.
+"""
+
+import hashlib
+import io
+import json
+import mmap
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynascope.store.schema import CURVES
+from dynascope.store.tensors import DamagedError, UnreadableError, digest, unreadable
+
+KEY = b"dynascope"  # of the footer's own metadata
+NAME = re.compile(r"(?P<name>[0-9a-f]{12})-(?P<footer>[0-9a-f]{16})\.parquet")
+_FOOTER_END = 8  # bytes after a Parquet footer: its length and PAR1
+_TAIL = 2**16  # bytes read from the end of a file in one go: our footers fit
+_NEWER = "it has format {}, and this dynascope reads {}; a newer one will read it"
+
+
+# Writing.
+
+
+def parquet_bytes(table: pa.Table, about: dict[str, Any]) -> bytes:
+    """The Parquet file, with the checksums of its own columns in its footer.
+
+    Written twice: where the columns lie is known only from a finished file, and a longer footer
+    does not move them.
+    """
+    columns = column_digests(_parquet(table, about))
+    return _parquet(table, about | {"columns": columns})
+
+
+def _parquet(table: pa.Table, about: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    with pq.ParquetWriter(
+        sink,
+        table.schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[name for name in table.schema.names if name not in CURVES],
+        column_encoding={
+            f"{name}.list.element": "BYTE_STREAM_SPLIT"
+            for name in CURVES
+            if name in table.schema.names
+        },
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table, row_group_size=max(1, len(table)))
+        writer.add_key_value_metadata({KEY: json.dumps(about).encode()})
+    return sink.getvalue()
+
+
+def column_digests(contents: bytes | memoryview) -> dict[str, str]:
+    """The checksum of each top-level column's bytes in a Parquet file."""
+    metadata = pq.read_metadata(pa.BufferReader(contents))
+    return {
+        name: digest_ranges(contents, ranges) for name, ranges in column_ranges(metadata).items()
+    }
+
+
+def digest_ranges(contents: bytes | memoryview, ranges: Sequence[tuple[int, int]]) -> str:
+    total = hashlib.sha256()
+    view = memoryview(contents)
+    for begin, end in ranges:
+        total.update(view[begin:end])
+    return total.hexdigest()[:32]
+
+
+def column_ranges(metadata: pq.FileMetaData) -> dict[str, list[tuple[int, int]]]:
+    """Where the bytes of each top-level column are."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for group in range(metadata.num_row_groups):
+        columns = metadata.row_group(group)
+        for i in range(metadata.num_columns):
+            chunk = columns.column(i)
+            begin = chunk.data_page_offset
+            if chunk.dictionary_page_offset is not None:
+                begin = min(begin, chunk.dictionary_page_offset)
+            name = chunk.path_in_schema.removesuffix(".list.element")
+            found.setdefault(name, []).append((begin, begin + chunk.total_compressed_size))
+    return found
+
+
+def footer_digest(contents: bytes | memoryview) -> str:
+    """The checksum that is part of the file's name: of everything after the columns."""
+    return digest(bytes(contents[-footer_length(contents) :]))[:16]
+
+
+def footer_length(end: bytes | memoryview) -> int:
+    """How long the footer is, with the bytes after it that say so; from a file's last bytes."""
+    return int.from_bytes(end[-_FOOTER_END:-4], "little") + _FOOTER_END
+
+
+# Reading.
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedTable:
+    """A Parquet file whose footer is right; its columns are read when asked for."""
+
+    path: Path
+    about: dict[str, Any]
+    metadata: pq.FileMetaData
+
+    SCHEMA: ClassVar[pa.Schema]
+
+    @staticmethod
+    def read_footer(
+        path: Path, name_key: str, known: int
+    ) -> tuple[dict[str, Any], pq.FileMetaData]:
+        """The footer, checked, and what it says about the file; raises `DamagedError`.
+
+        `name_key`: the field that repeats the file's name. `known`: the format that can be read.
+        """
+        name = NAME.fullmatch(path.name)
+        if name is None:
+            raise DamagedError("its name is none that dynascope gives")
+        with reading():
+            footer = _footer(path)
+        if digest(footer)[:16] != name["footer"]:
+            raise DamagedError("its footer is not the one that its name tells")
+        with reading():
+            metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
+            about = json.loads(metadata.metadata[KEY])
+            if name_key not in about:
+                raise DamagedError("it belongs into another folder")
+            if about["format"] != known:
+                raise UnreadableError(_NEWER.format(about["format"], known))
+            if about[name_key] != name["name"]:
+                raise DamagedError("its name is not the one that it was written with")
+        return about, metadata
+
+    def __len__(self) -> int:
+        return int(self.metadata.num_rows)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows, checked."""
+        schema = pa.schema([self.SCHEMA.field(name) for name in columns])
+        return pa.Table.from_arrays(self._read(columns), schema=schema)
+
+    @cached_property
+    def _ranges(self) -> dict[str, list[tuple[int, int]]]:
+        return column_ranges(self.metadata)
+
+    def _read(self, columns: Sequence[str]) -> list[pa.ChunkedArray]:
+        ranges, sums = self._ranges, self.about["columns"]
+        with reading():
+            contents = self._mapped()
+            for name in columns:
+                if digest_ranges(contents, ranges[name]) != sums[name]:
+                    raise DamagedError(f"its column {name} is not the one that was written")
+            file = pq.ParquetFile(pa.BufferReader(contents), metadata=self.metadata)
+            table = file.read(columns=list(columns), use_threads=False)
+            return [table.column(name).cast(self.SCHEMA.field(name).type) for name in columns]
+
+    def _mapped(self) -> memoryview:
+        stat = os.stat(self.path)
+        last = max(end for ranges in self._ranges.values() for _, end in ranges)
+        if stat.st_size < last:  # to touch a map of a file that was cut off ends the process
+            raise DamagedError("it is cut off")
+        return _map(self.path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+
+    def check(self) -> None:
+        """Check every column; raises `DamagedError`."""
+        self._read(self.SCHEMA.names)
+
+
+@lru_cache(maxsize=32)
+def _map(path: Path, inode: int, changed: int, size: int) -> memoryview:
+    with open(path, "rb") as handle:
+        return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _footer(path: Path) -> bytes:
+    """The last bytes of a Parquet file: footer, its length, PAR1."""
+    with open(path, "rb") as handle:
+        size = handle.seek(0, os.SEEK_END)
+        handle.seek(max(0, size - _TAIL))
+        tail = handle.read()
+        length = footer_length(tail)
+        if tail[-4:] != b"PAR1" or length > size:
+            raise DamagedError("it is cut off or no Parquet file")
+        if length > len(tail):
+            handle.seek(size - length)
+            tail = handle.read()
+    return tail[-length:]
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Within its block whatever a reader stumbles over is damage."""
+    try:
+        yield
+    except DamagedError:
+        raise
+    except OSError as error:
+        raise unreadable(error) from None
+    except (ValueError, LookupError, TypeError, AttributeError, pa.ArrowException) as error:
+        raise DamagedError(f"it is not as dynascope writes it ({error!r})") from None

@@ -1,0 +1,115 @@
+"""Sidecars: what analyses found of runs, in Parquet files beside the shards, which never change.
+
+A row belongs to one run in one state: its id, and the checksum of its trajectory. So a run that was
+saved again, further or with another record, does not inherit what was found of the shorter one, and
+one that was computed again with the same bits does.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, Row
+from dynascope.store.files import write
+from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes
+
+FORMAT = 1
+ANALYSES = "analyses"  # folder of a store
+
+_TYPES = {
+    "string": pa.string(),
+    "double": pa.float64(),
+    "int64": pa.int64(),
+    "bool": pa.bool_(),
+    "list<int64>": pa.list_(pa.int64()),
+    "list<double>": pa.list_(pa.float64()),
+    "list<string>": pa.list_(pa.string()),
+}
+FOUND = {name: _TYPES[type_] for kind in KINDS for name, type_ in COLUMNS[kind].items()}
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("checksum", pa.string(), nullable=False),  # of the run's trajectory
+        pa.field("analysed", _TYPES["list<string>"]),  # the kinds that were made
+        pa.field("notes", _TYPES["list<string>"]),  # as many: why one found nothing, or null
+        *(pa.field(name, type_) for name, type_ in FOUND.items()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class SidecarFile:
+    """A sidecar as bytes."""
+
+    name: str
+    contents: bytes
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{footer_digest(self.contents)}.parquet"
+
+    def write(self, folder: Path, temporary: Path) -> Path:
+        """Put it into the store; again is no harm."""
+        path = folder / ANALYSES / self.file_name
+        write(path, self.contents, temporary)
+        return path
+
+
+def make_sidecar(
+    ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row], batch: int
+) -> SidecarFile:
+    """The sidecar of some runs' rows; of two with the same run the one of the later batch counts.
+
+    The same rows give the same bytes, wherever they were made.
+    """
+    from dynascope import __version__
+
+    name = _name(ids, checksums, rows, __version__)
+    about = {
+        "format": FORMAT,
+        "dynascope": __version__,
+        "analyses": name,
+        "batch": batch,
+        "versions": VERSIONS,
+    }
+    return SidecarFile(name, parquet_bytes(as_table(ids, checksums, rows), about))
+
+
+def as_table(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row]) -> pa.Table:
+    """Rows as a table of `SCHEMA`."""
+    columns: dict[str, Sequence[object]] = {
+        "id": ids,
+        "checksum": checksums,
+        "analysed": [list(row.notes) for row in rows],
+        "notes": [list(row.notes.values()) for row in rows],
+    }
+    columns |= {name: [row.values.get(name) for row in rows] for name in FOUND}
+    arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
+    return pa.Table.from_arrays(arrays, schema=SCHEMA)
+
+
+def _name(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row], version: str) -> str:
+    """Follows from which runs in which state, what was made of them, and by whom."""
+    kinds = json.dumps(VERSIONS, sort_keys=True)
+    each = (
+        f"{run} {of} {' '.join(row.notes)}"
+        for run, of, row in zip(ids, checksums, rows, strict=True)
+    )
+    text = "\n".join([f"{FORMAT} {version} {kinds}", *each])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+class Sidecar(CheckedTable):
+    """A sidecar whose footer is right; its columns are read when asked for."""
+
+    SCHEMA = SCHEMA
+
+    @classmethod
+    def open(cls, path: Path) -> "Sidecar":
+        """Read and check the footer; raises `DamagedError`."""
+        about, metadata = cls.read_footer(path, "analyses", FORMAT)
+        return cls(path, about, metadata)
