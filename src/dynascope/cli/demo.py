@@ -29,7 +29,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Train, look at the runs, print the table, say what to try next."""
-    from dynascope.cli.report_table import drops, spikes, wrapped
+    from dynascope.cli.report_table import drops, legend, spikes, wrapped
     from dynascope.cli.table import print_table, stdout
 
     config, console = Config(), stdout()
@@ -49,6 +49,8 @@ def run(options: Namespace) -> int:
         "spikes": [spikes(row) for row in rows],
     }
     print_table(outcome.runs, console, further if rows else None)
+    if told := legend(rows, most=2):
+        console.print(wrapped(told, console))
     solved, runs = outcome.runs.solved(), len(outcome.runs)
     console.print(
         f"\n{solved} of {runs} solved the task (test accuracy above {SOLVED_ACCURACY}) "
@@ -89,11 +91,16 @@ def _in_words(rows: list[dict[str, Any]]) -> Iterator[str]:
     circuits, phases, spikes = (found[kind] for kind in KINDS)
     if circuits["solved"]:
         yield f"Their circuits: {counted(circuits['solved'])}."
+    if circuits["other_sum"]:
+        yield (
+            f"{circuits['other_sum']} of them compute another sum that is the same modulo 2, such "
+            "as one with a minus sign: `dynascope report` tells which."
+        )
     first = phases["clustered_first"]
     if first["of"]:
         yield (
-            f"In {first['count']} of {first['of']} runs that learnt anything the sequence "
-            "embeddings clustered before the accuracy rose."
+            f"In {first['count']} of the {first['of']} runs in which both rose, sequence "
+            "embeddings clustered by the tokens that count before the accuracy rose."
         )
     if spikes["spikes"]:
         yield (

@@ -41,8 +41,21 @@ def print_report(rows: Rows, kinds: Sequence[str]) -> None:
     more += [f"no room for: {', '.join(left_out)}"] if left_out else []
     if more:
         console.print(wrapped(f"{'; '.join(more)}; --json has all", console))
+    for told in _legends(rows, kinds):
+        console.print(wrapped(told, console))
     for line in describe(totals(rows, kinds)):
         console.print(wrapped(line, console))
+
+
+def _legends(rows: Rows, kinds: Sequence[str]) -> Iterator[str]:
+    """What the columns mean, for whoever sees them for the first time."""
+    if "circuit" in kinds:
+        yield (
+            "variance % of the sequence embedding: between multisets of relevant tokens / between "
+            "their orderings / between irrelevant tokens; clusters: found/expected"
+        )
+    if "phases" in kinds and (told := legend(rows)):
+        yield told
 
 
 def _print_rows(rows: Rows, columns: list[Column], console: Console) -> list[str]:
@@ -118,6 +131,14 @@ def drops(row: Row, most: int = 3) -> str:
         return "-"
     doubt = " ?" if row["drops_agree"] is False else ""
     return (" ".join(map(str, row["drops"][:most])) or "none") + _more(row["drops"], most) + doubt
+
+
+def legend(rows: Rows, most: int = 3) -> str:
+    """What the signs in `drops` mean, of those that are there."""
+    several = any(len(row.get("drops") or ()) > most for row in rows)
+    told = ["+1: one more"] if several else []
+    told += ["?: two methods disagree"] if any(r.get("drops_agree") is False for r in rows) else []
+    return f"drops of the loss: {', '.join(told)}" if told else ""
 
 
 def spikes(row: Row) -> str:
