@@ -63,16 +63,30 @@ def measure(seeds: range) -> dict[str, Any]:
         },
         "agree": sum(bool(row["drops_agree"]) for row in rows),
         "agree_solved": sum(bool(row["drops_agree"]) for row in solved),
-        "drops": Counter(str(len(row["drops"])) for row in solved),
+        "drops": {
+            str(n): count for n, count in sorted(Counter(len(r["drops"]) for r in solved).items())
+        },
         "lead_known": len(leads),
+        "lead_known_solved": sum(row["lead"] is not None for row in solved),
         "lead_positive": sum(lead > 0 for lead in leads),
         "lead_quartiles": [float(q) for q in np.quantile(leads, [0.25, 0.5, 0.75])]
         if leads
         else [],
         "spikes": sum(row["spikes"] or 0 for row in rows),
         "runs_with_spikes": sum(bool(row["spikes"]) for row in rows),
-        "causes": dict(causes.most_common()),
+        "causes": {cause: [count, *interval(rows, cause)] for cause, count in causes.most_common()},
     }
+
+
+def interval(rows: list[dict[str, Any]], cause: str) -> list[float]:
+    """The 95% interval of a cause's share of all spikes, by drawing runs anew: the spikes of one
+    run are not independent."""
+    each = np.array(
+        [[(row["spike_causes"] or []).count(cause), row["spikes"] or 0] for row in rows], float
+    )
+    drawn = np.random.default_rng(0).integers(0, len(rows), (2000, len(rows)))
+    some, all_of = each[drawn].sum(axis=1).T
+    return [round(float(q), 4) for q in np.quantile(some / all_of, [0.025, 0.975])]
 
 
 def in_band(row: dict[str, Any], band: str) -> bool:
@@ -107,7 +121,7 @@ def aliases(r: dict[str, Any]) -> str:
 
 
 def phases(r: dict[str, Any]) -> str:
-    few = ", ".join(f"{count} with {drops}" for drops, count in sorted(r["drops"].items()))
+    few = ", ".join(f"{count} with {drops}" for drops, count in r["drops"].items())
     low, middle, high = r["lead_quartiles"]
     return "\n".join(
         [
@@ -118,6 +132,7 @@ def phases(r: dict[str, Any]) -> str:
             f"| drops of solved runs | {few} |",
             "| clustering precedes fitting | "
             f"{share(r['lead_positive'], r['lead_known'])} runs in which both happened |",
+            f"| ... of solved runs | both happened in {r['lead_known_solved']} of {r['solved']} |",
             f"| by how many epochs (quartiles) | {low:.0f}, {middle:.0f}, {high:.0f} |",
         ]
     )
@@ -127,12 +142,11 @@ def causes(r: dict[str, Any]) -> str:
     lines = [
         f"{r['spikes']} spikes in {r['runs_with_spikes']} of {r['runs']} runs:",
         "",
-        "| cause | spikes | share |",
+        "| cause | spikes | share (95% interval) |",
         "|---|---|---|",
     ]
-    total = sum(r["causes"].values())
-    for cause, count in r["causes"].items():
-        low, high = wilson(count, total)
+    total = sum(count for count, _, _ in r["causes"].values())
+    for cause, (count, low, high) in r["causes"].items():
         lines.append(f"| {cause} | {count} | {count / total:.0%} ({low:.0%} to {high:.0%}) |")
     return "\n".join(lines)
 

@@ -25,9 +25,9 @@ template <class T> class Circuit {
         halves_(s, data, arena),
         predictor_(s, arena),
         changed_predictor_(s, arena),
-        embedding_(s.dim, data, arena),
-        logits_(s.embeddings, data, arena),
-        clusters_(wanted.clusters ? part().points : 0, s.dim, arena) {
+        embedding_(s.dim, wanted.embedding ? data : Crossed{}, arena),
+        logits_(s.embeddings, wanted.logits ? data : Crossed{}, arena),
+        clusters_(wanted.clusters ? points(part()) : 0, s.dim, arena) {
     wide_ = arena.take<double>(predictor_.layout().packed_size);
     point_ = arena.take<double>(s.dim > s.embeddings ? s.dim : s.embeddings);
     points_ = arena.take<double>(s.vocab * s.dim);
@@ -153,8 +153,9 @@ template <class T> class Circuit {
   void redraw(const Half& half, int64_t k, const Half& others) {
     double total = 0;
     int64_t seen = 0;
-    const int64_t step = stride(shape_.vocab * shape_.length);
-    for (int64_t i = 0; i < half.count; i += step) {
+    const int64_t step = stride(shape_.vocab * shape_.length);  // in the half that has more
+    const int64_t own_step = half.count >= others.count ? step : 1, other_step = step / own_step;
+    for (int64_t i = 0; i < half.count; i += own_step) {
       const int32_t* tokens = half.tokens + i * half.width;
       if (!data_.sampled && tokens[k] != 0) continue;
       copy(tokens, half.width);
@@ -162,8 +163,8 @@ template <class T> class Circuit {
         changed_[k] = a;
         tops_[a] = halves_.sum_up(sums_ + a * (shape_.dim + 1), half, changed_);
       }
-      for (int64_t j = 0; j < others.count; ++j) total += spread_over_tokens(others, j);
-      seen += others.count;
+      for (int64_t j = 0; j < others.count; j += other_step, ++seen)
+        total += spread_over_tokens(others, j);
     }
     out_.redraw[half.positions[k]] = total / static_cast<double>(seen);
   }
@@ -230,27 +231,30 @@ template <class T> class Circuit {
 
   // ---- clusters
   // -----------------------------------------------------------------------------------
-  /// How many orderings of each multiset, and how many suffixes, the tree is made of.
+  /// The tree is made of every so manieth multiset, with so many orderings and suffixes.
   struct Part {
-    int64_t orderings, suffixes, points;
+    int64_t step, orderings, suffixes;
   };
+
+  /// As many as fit; two points of a multiset, at least, show whether it falls apart.
   Part part() const {
-    Part p = {1, data_.suffix_count, 0};
-    for (int64_t m = 0; m < data_.group_count; ++m) {
-      const int64_t size = data_.groups[m + 1] - data_.groups[m];
-      p.orderings = size > p.orderings ? size : p.orderings;
+    Part p = {1, 1, data_.suffix_count};
+    for (int64_t m = 0; m < data_.group_count; ++m)
+      p.orderings = group_size(m) > p.orderings ? group_size(m) : p.orderings;
+    while (points(p) > CLUSTERED) {
+      int64_t& more = p.suffixes >= p.orderings ? p.suffixes : p.orderings;
+      if (p.suffixes * p.orderings > 2) more = (more + 1) / 2;
+      else ++p.step;
     }
-    for (;;) {
-      p.points = 0;
-      for (int64_t m = 0; m < data_.group_count; ++m) {
-        const int64_t size = data_.groups[m + 1] - data_.groups[m];
-        p.points += (size < p.orderings ? size : p.orderings) * p.suffixes;
-      }
-      if (p.points <= CLUSTERED) return p;
-      if (p.orderings == 1 && p.suffixes == 1) return {0, 0, 0};
-      int64_t& larger_one = p.suffixes >= p.orderings ? p.suffixes : p.orderings;
-      larger_one = (larger_one + 1) / 2;
-    }
+    return p;
+  }
+
+  int64_t group_size(int64_t m) const { return data_.groups[m + 1] - data_.groups[m]; }
+  int64_t points(const Part& p) const {
+    int64_t count = 0;
+    for (int64_t m = 0; m < data_.group_count; m += p.step)
+      count += (group_size(m) < p.orderings ? group_size(m) : p.orderings) * p.suffixes;
+    return count;
   }
 
   /// The i-th of some places among `count`, spread so that every token varies.
@@ -270,23 +274,22 @@ template <class T> class Circuit {
 
   void cluster() {
     const Part p = part();
-    for (int i = 0; i < 3; ++i) out_.clusters[i] = 0;
-    if (!p.points) return;
+    int64_t multisets = 0;
     clusters_.clear();
-    for (int64_t m = 0; m < data_.group_count; ++m) {
-      const int64_t first = data_.groups[m], size = data_.groups[m + 1] - first;
-      for (int64_t o = 0; o < size && o < p.orderings; ++o)
+    for (int64_t m = 0; m < data_.group_count; m += p.step, ++multisets)
+      for (int64_t o = 0; o < group_size(m) && o < p.orderings; ++o)
         for (int64_t j = 0; j < p.suffixes; ++j) {
-          embed(point_, first + scattered(o, size), scattered(j, data_.suffix_count));
+          embed(point_, data_.groups[m] + scattered(o, group_size(m)),
+                scattered(j, data_.suffix_count));
           clusters_.add(point_);
         }
-    }
     // Above half the points most clusters would be single points, unless multisets are.
-    const int64_t half = p.points / 2;
-    clusters_.count(out_.clusters, half > data_.group_count ? half : data_.group_count);
+    const int64_t half = points(p) / 2;
+    clusters_.count(out_.clusters, half > multisets ? half : multisets);
+    out_.clusters[3] = static_cast<double>(multisets);
   }
 
-  // ---- predictions
+  // ---- predictions --
   // --------------------------------------------------------------------------------
   /// Sequences `first` and on, up to a tile of them, through to the logits; returns how many.
   template <bool Keep, class P> int64_t run(P& predictor, int64_t first) {

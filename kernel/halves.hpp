@@ -116,8 +116,8 @@ class Halves {
   }
 
  private:
-  static constexpr double SPREAD = 600;    // exp(-600) and its sums are normal numbers
-  static constexpr double NOTHING = -1e9;  // below every score: a half without positions
+  static constexpr double SPREAD = 600;  // exp(-600) and its sums are normal numbers
+  static constexpr double NOTHING = -__builtin_huge_val();  // the top of a half without positions
   Table<double> table_;
   int64_t vocab_;
   double *weight_, *mean_;  // [entries], [length, dim]

@@ -83,8 +83,7 @@ Ablation ablation(const Bytes& positions, const Bytes& units, const Shape& s) {
 
 void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
                    const Array<int32_t>& suffixes, const Shape& s) {
-  require(prefixes.ndim() == 2 && suffixes.ndim() == 2 && data.prefix_count > 0 &&
-              data.suffix_count > 0 && data.group_count > 0 &&
+  require(data.prefix_count > 0 && data.suffix_count > 0 &&
               static_cast<int64_t>(prefixes.shape(1)) == data.relevant &&
               static_cast<int64_t>(suffixes.shape(1)) == s.length - data.relevant,
           "prefixes must be [count, relevant] and suffixes [count, length - relevant]");
@@ -99,6 +98,11 @@ void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
           "groups must begin with 0 and end with the number of prefixes");
   for (int64_t m = 0; m < data.group_count; ++m)
     require(data.groups[m] < data.groups[m + 1], "groups must rise");
+  const int64_t orderings = data.prefix_count / data.group_count;
+  for (int64_t m = 0; data.sampled && m < data.group_count; ++m)
+    require(
+        data.group_count > 1 && orderings > 1 && data.groups[m + 1] - data.groups[m] == orderings,
+        "a sample has several multisets, with several orderings, for all as many");
 }
 
 /// The shape of each parameter in the packed order; vectors have one dimension.
@@ -375,6 +379,8 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
                   const Array<int32_t>& prefixes, const Array<int32_t>& groups,
                   const Array<int32_t>& suffixes, bool sampled,
                   const std::vector<std::string>& wanted) {
+  require(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
+          "prefixes and suffixes must be tables, in at least one group");
   const Crossed data{positions.data(),
                      static_cast<int64_t>(positions.size()),
                      prefixes.data(),
@@ -408,8 +414,8 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
       {"without_attention", &out.without_attention, {N}},
       {"without_value", &out.without_value, {N}},
       {"without_unit", &out.without_unit, {static_cast<size_t>(s.hidden)}},
-      {"clusters", &out.clusters, {3}}};
-  // Some are found together; whoever asks for one gets its companions.
+      {"clusters", &out.clusters, {4}}};
+  // Some are found together and must be asked for together, see below.
   auto asked = [&](const char* name) {
     for (const std::string& each : wanted)
       if (each == name) return true;

@@ -156,7 +156,7 @@ struct Crossed {
   const int32_t* groups;    // [group_count + 1]: where the orderings of each multiset begin
   const int32_t* suffixes;  // [suffix_count, length - relevant]
   int64_t prefix_count, group_count, suffix_count;
-  bool sampled;  // drawn, not all there are: estimates are corrected for it
+  bool sampled;  // drawn, for each multiset as many orderings: estimates are corrected for it
 };
 
 /// A variance in parts: between multisets, between orderings of one, between suffixes; and the
@@ -178,7 +178,7 @@ struct CircuitMeasures {
   double* without_attention;  // [length]: accuracies
   double* without_value;      // [length]
   double* without_unit;       // [hidden]
-  double* clusters;           // [3]: their number (0: too many to tell), gap, diameter
+  double* clusters;           // [4]: their number, gap, diameter; multisets looked at
 };
 
 }  // namespace dynascope

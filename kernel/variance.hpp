@@ -30,12 +30,13 @@ class NestedVariance {
     group_ = arena.take<double>(data.group_count * size);
     mean_ = arena.take<double>(size);
     if (!data.sampled) return;
-    values_ = arena.take<double>(data.prefix_count * data.suffix_count * size);
-    cells_ = arena.take<double>(data.group_count * data.suffix_count * size);
-    columns_ = arena.take<double>(data.suffix_count * size);
+    const int64_t orderings = data.group_count ? data.prefix_count / data.group_count : 0;
+    values_ = arena.take<double>(orderings * data.suffix_count * size);
+    cell_ = arena.take<double>(data.suffix_count * size);
+    column_ = arena.take<double>(data.suffix_count * size);
   }
 
-  /// The value of prefix i with suffix j; all of them come, a prefix's suffixes in order. Welford's
+  /// The value of prefix i with suffix j; all of them come in order, suffixes fastest. Welford's
   /// update of mean and sum of squares: no cancellation, however far the values are from 0.
   void add(int64_t i, int64_t j, const double* value) {
     double* mean = prefix_ + i * size_;
@@ -49,8 +50,7 @@ class NestedVariance {
       mean[c] += before * share;
       within_[i] += before * (value[c] - mean[c]);
     }
-    for (int64_t c = 0; data_.sampled && c < size_; ++c)
-      values_[(i * data_.suffix_count + j) * size_ + c] = value[c];
+    if (data_.sampled) keep(i, j, value);
   }
 
   /// The three parts, whose sum is the whole variance, and the squared length of the mean.
@@ -82,8 +82,10 @@ class NestedVariance {
   Crossed data_;
   double *prefix_, *within_;  // [prefixes, size], [prefixes]: mean over suffixes, squares around it
   double *group_, *mean_;     // [groups, size], [size]
-  double* values_ = nullptr;  // [prefixes, suffixes, size], of a sample
-  double *cells_ = nullptr, *columns_ = nullptr;  // [groups, suffixes, size], [suffixes, size]
+  // Of a sample: the values of one multiset [orderings, suffixes, size], their means over orderings
+  // [suffixes, size], the sums of these over multisets.
+  double *values_ = nullptr, *cell_ = nullptr, *column_ = nullptr;
+  double inner_ = 0, cells_ = 0;  // sums of squares: interaction of o and s; f(m,s) - f(m)
 
   void average(double* out, const double* rows, int64_t first, int64_t end) const {
     for (int64_t c = 0; c < size_; ++c) {
@@ -110,42 +112,49 @@ class NestedVariance {
     return total;
   }
 
-  /// From the sums of a sample, which are divided by n, to estimates without bias.
-  void correct(double* parts) {
-    const int64_t suffixes = data_.suffix_count, groups = data_.group_count;
-    const double M = static_cast<double>(groups), B = static_cast<double>(suffixes);
-    const double R = static_cast<double>(data_.prefix_count) / M;
-    double inner = 0, outer = 0;
-    for (int64_t j = 0; j < suffixes * size_; ++j) columns_[j] = 0;
-    for (int64_t m = 0; m < groups; ++m) {
-      double* cell = cells_ + m * suffixes * size_;
-      average_orderings(cell, m);
-      for (int64_t j = 0; j < suffixes * size_; ++j) columns_[j] += cell[j] / M;
-      for (int64_t i = data_.groups[m]; i < data_.groups[m + 1]; ++i)
-        for (int64_t j = 0; j < suffixes; ++j)
-          inner += interaction(values_ + (i * suffixes + j) * size_, prefix_ + i * size_,
-                               cell + j * size_, group_ + m * size_);
+  /// Collects the values of a multiset of a sample; the last one adds it to the interactions.
+  void keep(int64_t i, int64_t j, const double* value) {
+    const int64_t orderings = data_.prefix_count / data_.group_count, o = i % orderings;
+    const int64_t row = data_.suffix_count * size_;
+    if (i == 0 && j == 0) {
+      inner_ = cells_ = 0;
+      for (int64_t k = 0; k < row; ++k) column_[k] = 0;
     }
-    for (int64_t m = 0; m < groups; ++m)
-      for (int64_t j = 0; j < suffixes; ++j)
-        outer += interaction(cells_ + (m * suffixes + j) * size_, group_ + m * size_,
-                             columns_ + j * size_, mean_);
+    for (int64_t c = 0; c < size_; ++c) values_[o * row + j * size_ + c] = value[c];
+    if (o + 1 < orderings || j + 1 < data_.suffix_count) return;
+    double* center = group_ + i / orderings * size_;
+    average(center, prefix_, i + 1 - orderings, i + 1);
+    for (int64_t k = 0; k < row; ++k) {
+      cell_[k] = 0;
+      for (int64_t l = 0; l < orderings; ++l)
+        cell_[k] += values_[l * row + k] / static_cast<double>(orderings);
+      column_[k] += cell_[k];
+    }
+    for (int64_t s = 0; s < data_.suffix_count; ++s) {
+      cells_ += squared_distance(cell_ + s * size_, center);
+      for (int64_t l = 0; l < orderings; ++l)
+        inner_ += interaction(values_ + l * row + s * size_,
+                              prefix_ + (i + 1 - orderings + l) * size_, cell_ + s * size_, center);
+    }
+  }
+
+  /// From the sums of a sample, which are divided by n, to estimates without bias. The interaction
+  /// of m and s is what f(m,s) - f(m) varies by, less what it varies by for all m alike.
+  void correct(double* parts) {
+    const double M = static_cast<double>(data_.group_count);
+    const double B = static_cast<double>(data_.suffix_count);
+    const double R = static_cast<double>(data_.prefix_count) / M;
+    double alike = 0;
+    for (int64_t s = 0; s < data_.suffix_count; ++s) {
+      for (int64_t c = 0; c < size_; ++c) column_[s * size_ + c] /= M;
+      alike += squared_distance(column_ + s * size_, mean_);
+    }
     const double free = B > 1 ? B - 1 : 1;  // of one suffix (there is no other) nothing varies
-    const double I = inner / (M * (R - 1) * free), J = outer / ((M - 1) * free);
+    const double I = inner_ / (M * (R - 1) * free), J = (cells_ - M * alike) / ((M - 1) * free);
     const double W = parts[PERMUTATION] * R / (R - 1), G = parts[BETWEEN] * M / (M - 1);
     parts[SUFFIX] = parts[SUFFIX] * B / free;
     parts[PERMUTATION] = W - I / B;
     parts[BETWEEN] = G - W / R - J / B + I / (R * B);
-  }
-
-  void average_orderings(double* cell, int64_t m) const {
-    const int64_t row = data_.suffix_count * size_;
-    const double share = 1 / static_cast<double>(data_.groups[m + 1] - data_.groups[m]);
-    for (int64_t j = 0; j < row; ++j) {
-      cell[j] = 0;
-      for (int64_t i = data_.groups[m]; i < data_.groups[m + 1]; ++i)
-        cell[j] += values_[i * row + j] * share;
-    }
   }
 };
 

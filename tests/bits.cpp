@@ -59,8 +59,8 @@ template <class T> uint64_t train(const Engine<T>& engine, const Shape& shape, i
 /// The circuit of initial weights, on three relevant tokens times every irrelevant one.
 template <class T>
 uint64_t measure(const Engine<T>& engine, const MeasuresOf<T>& measures, const Shape& shape) {
-  const int32_t positions[] = {0, 1, 2}, groups[] = {0, 1, 4};
-  const int32_t prefixes[] = {0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0};
+  const int32_t positions[] = {0, 1, 2}, groups[] = {0, 2, 4};
+  const int32_t prefixes[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1, 0};
   std::vector<int32_t> suffixes(static_cast<size_t>(64 * (shape.length - 3)));
   dynascope_task_tested_float()->draw(suffixes.data(), 64, shape.length - 3, shape.vocab, 1, 3);
   uint64_t h = 1469598103934665603ull;
@@ -69,7 +69,7 @@ uint64_t measure(const Engine<T>& engine, const MeasuresOf<T>& measures, const S
     std::vector<T> weights(1 << 16);
     engine.initialize(weights.data(), shape, 5);
     const auto N = static_cast<size_t>(shape.length), H = static_cast<size_t>(shape.hidden);
-    const size_t sizes[] = {SHARES, SHARES, 1, 1, 1, N, N, 1, N, 9, N, N, H, 3};
+    const size_t sizes[] = {SHARES, SHARES, 1, 1, 1, N, N, 1, N, 9, N, N, H, 4};
     size_t total = 0;
     for (size_t size : sizes) total += size;
     std::vector<double> numbers(total);

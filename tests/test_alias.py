@@ -85,6 +85,16 @@ def test_other_tasks_have_none() -> None:
         alias(None, config)  # type: ignore[arg-type]
 
 
+def test_a_small_test_set_explains_nothing_by_chance() -> None:
+    shares = []
+    for size in (8, 2048):
+        config = ds.Config().replace({"task.length": 16, "task.test_size": size})
+        found = alias(ds.initial_parameters(config), config)
+        assert found is not None
+        shares.append(found.share)
+    assert shares[0] == shares[1] < 0.95
+
+
 def test_a_long_task_is_sampled() -> None:
     config = ds.Config().replace({"task.length": 30})
     head = ideal_head(config)

@@ -61,6 +61,7 @@ CASES = [
     Case({"task.length": 8, "model.activation": "relu", "model.norm": "none"}),
     Case({"task.length": 8}, {"query": 30.0}),
     Case({"task.length": 8}, {"query": 1e4}),  # weights far below the smallest number
+    Case({"task.length": 8, "model.norm": "none"}, {"query": -1e10}),  # all scores far below 0
     Case({"task.length": 8}, {"value": 1e-6, "assemblers": 100.0}),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -234,7 +235,9 @@ def test_clusters_are_those_of_the_single_linkage_tree(case: Case) -> None:
     sequences = design(every.task)
     flat = np.ascontiguousarray(every.parameters.flat)[None]
     shape = config_shape(every.config)
-    count, gap, _ = _kernel.circuits(flat, shape, *sequences.arguments, ["clusters"])["clusters"][0]
+    found = _kernel.circuits(flat, shape, *sequences.arguments, ["clusters"])["clusters"]
+    count, gap, _, multisets = found[0]
+    assert multisets == sequences.multisets
     most = max(len(every.xi) // 2, sequences.multisets)
     wanted, ratio = by_linkage(every.xi, most) if len(every.xi) > 1 else (1, 1.0)
     assert gap == pytest.approx(ratio, rel=1e-6)
@@ -285,6 +288,29 @@ def test_a_task_too_large_to_enumerate_is_sampled() -> None:
     act = ds.forward(ds.initial_parameters(config, 0), tokens, config.model)
     np.testing.assert_allclose(found.attention, act.attention.mean(axis=0), atol=0.01)
     assert found.accuracy == pytest.approx((act.logits.argmax(1) == targets).mean(), abs=0.05)
+
+
+def test_more_multisets_than_the_tree_can_hold_are_thinned() -> None:
+    config = ds.Config().replace({"task.vocab": 10, "task.length": 6, "task.relevant": 6})
+    assert design(config.task).multisets == 5005
+    found = circuit(ds.initial_parameters(config), config)
+    assert found.exhaustive
+    assert 1500 < found.expected_clusters < 4096
+    assert found.cluster_gap > 1
+
+
+def test_effects_from_a_sample_of_many_tokens() -> None:
+    """Where all tokens of all sequences would be too much work, some sequences are enough."""
+    config = ds.Config().replace({"task.vocab": 300, "task.length": 12, "precision": "float64"})
+    weights = ds.initial_parameters(config, 1)
+    found = circuit(weights, config)
+    assert found.embedding is not None
+    random, t = np.random.default_rng(0), 8
+    tokens = np.repeat(random.integers(0, 300, (400, 12)), 300, axis=0).astype(np.int32)
+    tokens[:, t] = np.tile(np.arange(300), 400)
+    xi = ds.forward(weights, tokens, config.model).sequence.reshape(400, 300, -1)
+    effect = xi.var(axis=1).sum(axis=1).mean() / found.embedding.variance
+    assert found.redraw_effect[t] == pytest.approx(effect, rel=0.15)
 
 
 def test_a_sample_without_irrelevant_positions() -> None:
@@ -344,6 +370,12 @@ def test_a_run_is_followed_by_its_kept_epochs() -> None:
         )
     with pytest.raises(DynascopeError, match="epochs up to 6 whose weights were kept, but got 3"):
         circuits(run, [3])
+    for wrong in ([2.5], ["2"], [None], [10**30], [[0]], [-1], [True]):
+        with pytest.raises(DynascopeError, match="epochs: expected whole numbers of at least 0"):
+            circuits(run, wrong)  # type: ignore[arg-type]
+    for wrong in (None, [run], run.config):
+        with pytest.raises(DynascopeError, match="run: expected"):
+            circuits(wrong)  # type: ignore[arg-type]
 
 
 def test_a_diverged_run_is_followed_up_to_there() -> None:

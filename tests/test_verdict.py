@@ -181,19 +181,20 @@ def one_matters(effect: float) -> dict[str, Any]:
 
 
 TABLE: list[tuple[dict[str, Any], str, float, str]] = [
-    ({}, "ideal", 1 - INVARIANT_SHARE, "between_share"),
-    ({"accuracy": 0.5}, "unsolved", SOLVED_ACCURACY - 0.5, "accuracy"),
+    ({}, "ideal", 1.0, "accuracy"),
+    ({"accuracy": 0.5}, "unsolved", 4 / 9, "accuracy"),
     ({"accuracy": SOLVED_ACCURACY}, "unsolved", 0.0, "accuracy"),
-    ({"accuracy": 0.91}, "ideal", 0.01, "accuracy"),
-    ({"relevant_attention": 0.88}, "value-corrected", 0.02, "relevant_attention"),
+    ({"accuracy": 0.91}, "ideal", 0.1, "accuracy"),
+    ({"relevant_attention": 0.81}, "value-corrected", 0.1, "relevant_attention"),
     ({"relevant_attention": RELEVANT_ATTENTION}, "ideal", 0.0, "relevant_attention"),
     ({"between": INVARIANT_SHARE}, "ideal", 0.0, "between_share"),
-    ({"between": 0.94}, "partial", 0.01, "between_share"),
+    ({"between": 0.96}, "ideal", 0.2, "between_share"),
+    ({"between": 0.855}, "partial", 0.1, "between_share"),
     ({"between": 0.3, "cluster_gap": CLEAR_GAP}, "partial", 0.0, "cluster_gap"),
     ({"between": 0.3, "cluster_gap": 2.9}, "fuzzy", 0.1 / 3, "cluster_gap"),
-    ({"between": 0.3, "cluster_gap": 1.0}, "fuzzy", 0.1, "accuracy"),
-    ({"between": None}, "partial", 0.1, "accuracy"),
-    ({"between": 0.98, **one_matters(0.02)}, "partial", 0.1, "accuracy"),
+    ({"between": 0.3, "cluster_gap": 1.0}, "fuzzy", 2 / 3, "cluster_gap"),
+    ({"between": None}, "partial", 0.97, "cluster_gap"),
+    ({"between": 0.98, **one_matters(0.02)}, "partial", 0.5, "largest_effect"),
     ({"between": 0.98, **one_matters(0.0101)}, "partial", 0.01 / 1.01, "largest_effect"),
     ({"between": 0.98, **one_matters(0.0099)}, "ideal", 0.01, "largest_effect"),
 ]

@@ -18,15 +18,17 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.analysis._fit import check_fit
+from dynascope.analysis._sequences import sequences
 from dynascope.analysis.thresholds import ALIAS_SHARE, ROUNDING
-from dynascope.config import Config, TaskConfig
-from dynascope.data import Tokens, dataset
+from dynascope.config import Config
+from dynascope.data import Tokens
 from dynascope.model import config_shape
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
 
-_ALL = 2**14  # sequences: up to here all are looked at, beyond the test set of seed 0
+_ALL = 2**14  # sequences: up to here all are looked at
+_SAMPLE = 4096  # else so many of them: a hundred for each sum, so a mean explains little by chance
 _ROUNDS = 8  # of the search; it ends by itself after two or three
 
 
@@ -73,7 +75,7 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     fitting = check_fit(parameters, config)
     if config.task.vocab != 2:
         return None
-    tokens = _tokens(config.task)
+    tokens = sequences(config, _ALL, _SAMPLE)
     flat = np.ascontiguousarray(fitting.flat, np.float64)
     xi = _kernel.inspect(flat, config_shape(config), tokens, {})["sequence"]
     away = xi - xi.mean(axis=0)
@@ -85,10 +87,6 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     )
     weights, share = search.best()
     return Alias(tuple(int(w) for w in weights), share, len(np.unique(tokens @ weights)))
-
-
-def _tokens(task: TaskConfig) -> Tokens:
-    return dataset(task, split="all" if task.sequences <= _ALL else "test")[0]
 
 
 class _Search:

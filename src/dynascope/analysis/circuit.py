@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.analysis._fit import check_fit
+from dynascope.analysis._fit import check_fit, check_run
 from dynascope.analysis.design import Design, design
 from dynascope.analysis.follow import check_task, kept_epochs, weights_at
 from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
@@ -52,8 +52,8 @@ class Circuit:
     relevant_attention: float  # attention on all relevant positions together
     attention: Array  # [length]: mean attention of each position
     value_spread: Array  # [length]: of V z(., t) around its mean, relative to all values' size
-    clusters: int | None  # None: no gap is clear, or too many to tell
-    expected_clusters: int  # C(k + p - 1, k), or of these as many as the sample has
+    clusters: int | None  # None: no gap is clear
+    expected_clusters: int  # C(k + p - 1, k), or as many of these as were looked at
     cluster_gap: float  # ratio of the distances that separate clusters to those within
     redraw_effect: Array  # [length]: share of the variance that redrawing this token alone makes
     swap_effect: Array  # [k, k]: share that the order of two relevant tokens makes
@@ -88,7 +88,7 @@ def circuits(
     >>> [found.verdict.name for found in circuits(run)]
     ['unsolved', 'unsolved', 'unsolved']
     """
-    check_task(run)
+    check_task(check_run(run))
     rows = weights_at(run, kept_epochs(run, "circuits") if epochs is None else epochs)
     parts = np.array_split(rows, max(1, min(len(rows), 8 * count_threads(threads, len(rows)))))
     with ThreadPoolExecutor(count_threads(threads, max(1, len(rows)))) as pool:
@@ -126,7 +126,7 @@ def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circ
         attention=row["attention"],
         value_spread=row["value_spread"] / size if size else row["value_spread"],
         clusters=count if gap >= CLEAR_GAP else None,
-        expected_clusters=sequences.multisets,
+        expected_clusters=min(sequences.multisets, int(row["clusters"][3])),
         cluster_gap=gap,
         redraw_effect=redraw,
         swap_effect=swap,

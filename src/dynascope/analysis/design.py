@@ -14,7 +14,7 @@ from dynascope.config import TaskConfig
 from dynascope.data import Tokens
 
 MAX_SEQUENCES = 2**20  # up to here all sequences are measured
-_MULTISETS, _ORDERINGS, _SUFFIXES = 1024, 2, 32  # of a sample: 65536 sequences
+_MULTISETS, _ORDERINGS, _SUFFIXES = 256, 2, 128  # of a sample: 65536 sequences
 _STREAM = 3  # SAMPLE in random.hpp: no run uses it
 _BLOCK = 2**16  # rows between the parts of the sample, which share the stream
 

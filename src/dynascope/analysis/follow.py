@@ -52,7 +52,12 @@ def shares(run: Run, epochs: Sequence[int]) -> Array:
 
 def weights_at(run: Run, epochs: Iterable[int]) -> Array:
     """[epochs, packed]: the weights after each of these epochs, which must be kept ones."""
-    wanted = np.array(list(epochs), np.int64)
+    given = list(epochs) if isinstance(epochs, Iterable) else [epochs]
+    for epoch in given:
+        whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
+        if not whole or not 0 <= epoch < 2**53:
+            raise expected("epochs", "whole numbers of at least 0", epoch)
+    wanted = np.array(given, np.int64)
     rows = np.minimum(np.searchsorted(run.weight_epochs, wanted), len(run.weight_epochs) - 1)
     last = last_sound_epoch(run)
     for epoch in wanted[(run.weight_epochs[rows] != wanted) | (wanted > last)]:

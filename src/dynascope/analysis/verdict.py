@@ -33,8 +33,9 @@ VERDICTS = ("ideal", "value-corrected", "partial", "fuzzy", "unsolved")
 class Verdict:
     """What a circuit is called, how clearly, and which positions are to blame.
 
-    `margin`: how far the nearest deciding measure is from its threshold, from 0 (a toss-up) to 1;
-    for the gap between clusters and for effects, as a share of the larger of the two.
+    `margin`: how far the nearest deciding measure is from its threshold, from 0 (a toss-up) to 1
+    (as far as it can be); of the gap between clusters and of effects, which have no upper end, as
+    a share of the larger of measure and threshold.
     """
 
     name: str  # one of VERDICTS
@@ -125,7 +126,8 @@ class _Finding:
 
 def _above(name: str, value: float, threshold: float) -> _Finding:
     above = value > threshold if name == "accuracy" else value >= threshold
-    return _Finding(name, above, abs(value - threshold))
+    room = 1 - threshold if above else threshold
+    return _Finding(name, above, min(1.0, abs(value - threshold) / room))
 
 
 def _all_of(*findings: _Finding) -> _Finding:
