@@ -21,7 +21,7 @@ from dynascope.cli.table import wilson
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "what_happened.json", HERE.parent / "docs" / "analysis.md"
 FIRST = 200
-BANDS = ((0.999, "1.000"), (0.9, "above 0.9"), (0.6, "0.6 to 0.9"), (0.0, "below 0.6"))
+BANDS = ((0.999, "at least 0.999"), (0.9, "0.9 to 0.999"), (0.6, "0.6 to 0.9"), (0.0, "below 0.6"))
 
 
 def main() -> None:

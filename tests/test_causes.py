@@ -2,15 +2,17 @@
 
 import dataclasses
 import itertools
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import dynascope as ds
+from dynascope.analysis import thresholds as th
 from dynascope.analysis.causes import find_rise, mechanisms
 from dynascope.analysis.detect import Event
-from dynascope.analysis.explain import Cause, explain
+from dynascope.analysis.explain import Cause, _adam, _Rise, explain
 from dynascope.analysis.passage import Passage, TrainSet
 from dynascope.analysis.replay import Replay
 from dynascope.analysis.shapley import GROUPS, members, mixtures, shapley
@@ -98,7 +100,7 @@ def test_the_attribution_adds_up_to_the_rise(train, history):
 @pytest.mark.parametrize("first", [0, 49, 50, 123])
 def test_replayed_epochs_arrive_at_the_kept_weights(run, first):
     (piece,) = Replay(run).steps(first, first + 3)
-    assert piece.epoch == first
+    assert (piece.done, piece.end) == (64 * first, 64 * (first + 3))
     assert piece.weights.shape == (3 * 64 + 1, run.weights.shape[1])
     assert (piece.weights[::64] == run.weights[first : first + 4]).all()
     norms = np.sqrt(
@@ -115,13 +117,37 @@ def test_states_in_the_middle_of_an_epoch_are_a_trainers(run):
     assert (replay.state(50) == run.states[run.state_epochs == 50][0]).all()
 
 
-def test_in_float64_the_same_batches_are_seen(run):
-    twin = Replay(run).in_float64(100)
-    (piece,) = Replay(run).steps(100, 101)
-    assert twin.dtype == np.float64
+@pytest.mark.parametrize("most", [0, 1, 63, 64, 65, 150, 192, 1000])
+def test_the_last_steps_alone(run, most):
+    (whole,) = Replay(run).steps(98, 101)  # a state is kept at 100
+    pieces = Replay(run).steps(98, 101, most)
+    rows = min(most, 192)
+    assert [piece.done for piece in pieces] == [101 * 64 - rows] * (rows > 0)
+    for piece in pieces:
+        assert (piece.weights == whole.weights[-rows - 1 :]).all()
+        assert (piece.curves == whole.curves[-rows:]).all()
+
+
+def test_joined_pieces_are_no_copies(run):
+    replay = Replay(run)
+    tracemalloc.start()
+    (piece,) = replay.steps(10, 130)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert piece.weights.nbytes > 5e6
+    assert peak < 1.2 * (piece.weights.nbytes + piece.curves.nbytes)
+
+
+def test_in_float64_the_same_batches_are_seen_over_the_ends_of_epochs(run):
+    twin = np.concatenate(list(Replay(run).in_float64(100, 70)))
+    (piece,) = Replay(run).steps(100, 102)
+    assert (twin.dtype, twin.shape) == (np.float64, (71, piece.weights.shape[1]))
     assert (twin[0] == piece.weights[0]).all()
-    assert twin[5] == pytest.approx(piece.weights[5], abs=1e-4)
-    assert np.abs(twin[5] - twin[0]).max() > 1e-3  # it has moved by more than that
+    for row in (5, 64, 70):
+        assert twin[row] == pytest.approx(piece.weights[row], abs=1e-4)
+        assert np.abs(twin[row] - twin[row - 5]).max() > 1e-3  # it has moved by more than that
+    late = np.concatenate(list(Replay(run).in_float64(100, 10, skipped=60)))
+    assert (late == twin[60:]).all()
 
 
 def test_an_edit_parts_the_replay_and_an_edited_epoch_is_left_out(run):
@@ -136,7 +162,7 @@ def test_an_edit_parts_the_replay_and_an_edited_epoch_is_left_out(run):
     trainer.parameters = edited
     trainer.advance(3)
     pieces = Replay(trainer.run).steps(118, 125)
-    assert [(p.epoch, len(p.curves) // 64) for p in pieces] == [(118, 2), (120, 2), (123, 2)]
+    assert [(p.done / 64, p.end / 64) for p in pieces] == [(118, 120), (120, 122), (123, 125)]
     assert (pieces[0].weights[-1] != pieces[1].weights[0]).any()
     assert (pieces[2].weights[-1] == trainer.run.weights[125]).all()
 
@@ -150,7 +176,9 @@ def test_an_edit_parts_the_replay_and_an_edited_epoch_is_left_out(run):
         ([1, 1.001, 1.002, 1.003, 9, 9.001, 1], 0, (3, 4)),  # no creep, no flat top
         ([9, 1, 1, 9, 1], 0, (2, 3)),  # it begins high
         ([1, 9, 1, 9, 1], 1, (2, 3)),  # only from `begin` on
-        ([1, 1.1, 1.2, 9, 1], 2, (2, 3)),
+        ([1, 1.1, 1.2, 9, 1], 2, (1, 3)),  # the low may be before `begin`
+        ([1e-6, 1.1e-6, 1e-4, 1e-2, 1], 0, (1, 4)),  # over decades, from where it begins
+        ([0, 0, 1e-3, 1, 0], 0, (1, 3)),
         ([9, 8, 8.5, 7], 0, (1, 2)),  # no crossing: the largest step up
         ([9, 5, 4, 1], 0, (1, 2)),  # no step up: the least step down
     ],
@@ -162,7 +190,7 @@ def test_find_rise(losses, begin, rise):
 # ---- a displacement seen through the model ------------------------------------------------------
 def test_amplification_and_its_weights(run, train, history):
     """Written out sequence by sequence, from `ds.forward` alone."""
-    few = train.thinned(32)
+    few = train.chosen(np.arange(0, 2048, 64))
     before, after = history[0].astype(float), history[40].astype(float)
     now = Passage(few, before, after).amplification()
     sums = np.zeros((3, 2))
@@ -214,6 +242,16 @@ def _edited(weights: np.ndarray, run: ds.Run, edit: Callable[[ds.Parameters], No
 def _worst_step(train: TrainSet, history: np.ndarray) -> int:
     """The step of the history that raises the loss most."""
     return int(np.argmax(np.diff(train.losses(history))))
+
+
+def test_what_has_happened_all_the_time_is_exactly_usual(train, history):
+    """Now and before are seen by sequences that were chosen in the same way."""
+    at = _worst_step(train, history)
+    same = [history[at : at + 2]] * 20
+    found = mechanisms(train, same, history[at], history[at + 1], 1)
+    stages = (found.embeddings, found.sequences, found.feed_forward)
+    assert [stage.ratio for stage in stages] == [1, 1, 1]
+    assert found.displacement.ratio == pytest.approx(1, rel=1e-12)
 
 
 def test_an_ordinary_step_is_nobodys_fault(train, history):
@@ -321,6 +359,51 @@ def test_planted_spikes_have_the_planted_cause(run, edit, verdict):
     assert f"Cause: {verdict}." in first.describe()
 
 
+@pytest.mark.parametrize(
+    ("changes", "seed", "peak", "steps", "recurs"),
+    [
+        # One or two steps to an epoch: the rise goes on over its end.
+        ({"training.batch": 2048, "training.lr": 0.05, "training.epochs": 137}, 7, 136, 3, True),
+        ({"training.batch": 1024, "training.lr": 0.02, "training.epochs": 500}, 1, 499, 3, True),
+        ({"training.epochs": 457}, 15, 456, 2, False),
+    ],
+)
+def test_whether_a_spike_recurs_in_float64(changes, seed, peak, steps, recurs):
+    run = ds.train(ds.Config().replace(changes), seeds=[seed], progress=False)[0]
+    (spike,) = [s for s in spikes(run).spikes if s.peak == peak]
+    assert (spike.cause.steps, spike.cause.recurs_in_float64) == (steps, recurs)
+    assert f"In float64 it {'recurs' if recurs else 'does not recur'}." in spike.describe()
+
+
+def test_the_usual_gradient_of_a_rise_soon_after_the_start(run):
+    """Of the few steps there are."""
+    replay = Replay(run)
+    (piece,) = replay.steps(0, 1)
+    found = _adam(run, replay, _Rise(piece, 9, 12, np.ones(4), ()))
+    steps = np.linalg.norm(np.diff(piece.weights[:13].astype(float), axis=0), axis=1)
+    norms = piece.gradient_norms
+    assert found.gradient == pytest.approx(norms[np.argmax(steps)] / np.median(norms[:9]))
+
+
+def test_shares_are_told_from_0_to_100_percent(run):
+    cause = spikes(_planted(run, _forgetful_optimizer)).spikes[-1].cause
+    m = cause.mechanisms
+    odd = dataclasses.replace(
+        cause,
+        mechanisms=dataclasses.replace(
+            m,
+            displacement=dataclasses.replace(m.displacement, removed=1.02),
+            sequences=dataclasses.replace(m.sequences, removed=-0.3),
+            feed_forward=dataclasses.replace(m.feed_forward, removed=0.44),
+        ),
+    )
+    text = odd.describe()
+    assert "over the usual distance they would have made 0% of the rise." in text
+    assert "(with the usual amplification 100% of the rise would be left), the feed-f" in text
+    assert "(with the usual amplification 56% of the rise would be left). The batch's" in text
+    assert "-" not in text.replace("feed-forward", "")
+
+
 def test_an_unedited_stretch_has_no_spike(run):
     made = spikes(_planted(run, lambda *state: None), why=False)
     assert not [spike for spike in made.spikes if spike.start > AT]
@@ -357,18 +440,49 @@ def test_few_weights_and_states_are_enough(run):
     assert (piece.weights[::64] == run.weights[100:104]).all()
 
 
-@pytest.mark.parametrize("batch", [2, 2048])
-def test_any_batch_size_can_be_explained(batch):
-    """2: an epoch has more steps than are looked at one by one; 2048: it has one."""
+def _forgotten(batch: int) -> ds.Run:
+    """Of a run of 50 epochs, the second moments are lost before one more."""
     config = ds.Config().replace({"training.batch": batch, "training.epochs": 50})
     run = ds.train(config, seeds=[0], progress=False)[0]
     states = run.states.copy()
     states[-1, 2] = 0
     trainer = dataclasses.replace(run, states=states).trainer(50)
     trainer.advance(1)
-    event = Event(51, 51, 1, float(run.curves["train_loss"][50]), 10.0, None)
-    made = trainer.run
-    cause = explain(made, Replay(made), TrainSet.of(made), event, made.curves["train_loss"])
+    return trainer.run
+
+
+def _told(made: ds.Run) -> Cause | str:
+    losses = made.curves["train_loss"]
+    event = Event(51, 51, 1, float(losses[50]), 10.0, None)
+    return explain(made, Replay(made), TrainSet.of(made), event, losses)
+
+
+@pytest.mark.parametrize("batch", [2, 2048])
+def test_any_batch_size_can_be_explained(batch):
+    """2: an epoch has more steps than are looked at one by one; 2048: it has one."""
+    cause = _told(_forgotten(batch))
     assert isinstance(cause, Cause)
     assert cause.high > cause.low
     assert cause.epoch == 51
+
+
+def test_long_epochs_are_explained_within_the_memory_allowed(monkeypatch):
+    made = _forgotten(2)  # 1024 steps
+    held, steps = [], Replay.steps
+
+    def spy(*arguments):
+        pieces = steps(*arguments)
+        held.append(sum(len(piece.curves) for piece in pieces))
+        return pieces
+
+    monkeypatch.setattr(Replay, "steps", spy)
+    whole = _told(made)
+    assert held == [1024 + th.SPIKE_HISTORY]
+    row = made.weights[0].nbytes
+    monkeypatch.setattr(th, "SPIKE_BYTES", (1024 + th.SPIKE_STEPS) * row)
+    less = _told(made)
+    assert held[1:] == [1024 + th.SPIKE_STEPS]
+    assert (less.step, less.steps, less.high) == (whole.step, whole.steps, whole.high)
+    monkeypatch.setattr(th, "SPIKE_BYTES", (1024 + th.SPIKE_STEPS) * row - 1)
+    assert _told(made) == "the steps of epoch 51 take more than 0 MB"
+    assert len(held) == 2

@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 import dynascope as ds
 from dynascope.analysis._fit import check_fit
 from dynascope.analysis.attention import (
+    AttentionSimilarity,
     attention_map,
     attention_similarity,
     rank_correlation,
@@ -188,6 +189,23 @@ def test_similarity_with_itself_is_one(runs: ds.Runs) -> None:
     assert got.cosine == pytest.approx(1)
     assert got.rank_correlation == pytest.approx(1)
     assert (got.chance_cosine, got.chance_rank_correlation, got.p_value) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("others", "p_value", "chance"),
+    [
+        ([0.1, 0.6, 0.2], 2 / 4, 0.3),
+        ([0.1, math.nan, 0.6, 0.2], 2 / 4, 0.3),
+        ([math.nan, math.nan], None, None),
+        ([], None, None),
+    ],
+)
+def test_others_without_a_rank_correlation_are_left_out(
+    others: list[float], p_value: float | None, chance: float | None
+) -> None:
+    got = AttentionSimilarity(0, 1, 0.9, 0.5, np.ones(len(others)), np.array(others))
+    assert got.p_value == p_value
+    assert got.chance_rank_correlation == (None if chance is None else pytest.approx(chance))
 
 
 def test_others_that_do_not_compare(runs: ds.Runs, diverged: ds.Run) -> None:

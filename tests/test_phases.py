@@ -173,6 +173,16 @@ def test_thresholds_scale(method: Method) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_the_threshold_for_noise_does_not_scale(method: Method) -> None:
+    for seed in range(8):
+        hidden = curve((500, 0.09, 1.0)) * white(0.04, seed)  # 2 deviations
+        clear = curve((500, 0.4, 1.0)) * white(0.08, seed)  # 5
+        for scale in (0.5, 1.0, 2.0):
+            assert loss_drops(hidden, method, scale) == ()
+            assert len(loss_drops(clear, method, scale)) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_long_curves_are_judged_in_blocks(method: Method) -> None:
     loss = curve((3e4, 1.0, 300.0), (7e4, 0.5, 50.0), epochs=10**5) * white(0.01, 0, 10**5)
     found = loss_drops(loss, method)
@@ -554,3 +564,16 @@ def test_real_runs(weights_every: int) -> None:
     assert any(result.by_slope and result.by_change for result in results)
     assert any(result.fitted_epoch is not None for result in results)
     assert any(result.clustered_epoch is not None for result in results)
+
+
+def test_a_curve_without_a_first_value_begins_with_its_second() -> None:
+    """As that of an imported run: what is not known has not risen."""
+    config = ds.Config().replace({"training.epochs": 40})
+    run = ds.train(config, progress=False)[0]
+    table = run.table.copy()
+    column = CURVE_NAMES.index("test_accuracy")
+    table[0, column] = np.nan
+    table[1:, column] = 0.5
+    found = phases(replace(run, table=table))
+    assert found.accuracy_rise == 0
+    assert found.fitted_epoch is None

@@ -21,6 +21,7 @@ import dynascope as ds
 from dynascope.analysis.circuit import circuit
 from dynascope.analysis.phases import phases
 from dynascope.analysis.spikes import spikes
+from dynascope.analysis.thresholds import DROP_LEAST
 from dynascope.cli import main
 from dynascope.cli.report_totals import totals
 
@@ -112,8 +113,9 @@ def test_totals_add_up(folder: Path, capsys: Out) -> None:
         assert told["circuit"][which] == dict(Counter(some))
     course = [phases(run) for run in runs if run.config.record.weights_every]
     leads = [each.lead for each in course if each.lead is not None]
-    assert told["phases"]["drops_agree"]["count"] == sum(each.agree for each in course)
-    assert told["phases"]["drops_agree"]["of"] == 8
+    judged = [each.agree for each in course if each.measured_to + 1 >= DROP_LEAST]
+    assert told["phases"]["drops_agree"]["count"] == sum(judged)
+    assert told["phases"]["drops_agree"]["of"] == len(judged) == 7
     assert told["phases"]["clustered_first"]["count"] == sum(lead > 0 for lead in leads)
     assert told["phases"]["clustered_first"]["of"] == len(leads)
     causes = Counter(
@@ -156,6 +158,23 @@ def test_some_runs_and_some_kinds(folder: Path, capsys: Out) -> None:
     printed = report(capsys, folder, "--where", "dim = 3", "--kinds", "spikes, circuit")
     assert "verdict" in printed
     assert "drops" not in printed
+
+
+def test_conditions_about_what_is_not_known_yet(tmp_path: Path, capsys: Out) -> None:
+    """It is found first, of all runs, but no more than the condition asks about."""
+    runs = train(seeds=3)
+    runs.save(tmp_path / "runs")
+    names = [circuit(run.parameters(), run.config).verdict.name for run in runs]
+    where = f"seed < 2 AND verdict = '{names[0]}'"
+    told = parsed(capsys, tmp_path / "runs", "--where", where, "--kinds", "spikes")
+    expected = [seed for seed in (0, 1) if names[seed] == names[0]]
+    assert [row["seed"] for row in told["runs"]] == expected
+    made = [["circuit", "spikes"] if seed in expected else ["circuit"] for seed in range(3)]
+    assert [row["analysed"] for row in found(tmp_path / "runs")] == made
+    told = parsed(
+        capsys, tmp_path / "runs", "--where", "analysis_note IS NULL", "--kinds", "phases"
+    )
+    assert len(told["runs"]) == 3
 
 
 def test_long_tables_are_cut(tmp_path: Path, capsys: Out) -> None:
@@ -286,6 +305,10 @@ def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
     epoch = ds.load(folder)[7].diverged
     assert f"diverged at epoch {epoch}" in wild
     assert f"Circuit after epoch {epoch - 1}" in wild
+    note = f"diverged at epoch {epoch}: analysed up to {epoch - 1}"
+    assert note in " ".join(wild.split())
+    told = parsed(capsys, f"{folder}#seed=7@{epoch - 1}", "--kinds", "circuit,spikes")
+    assert told["notes"] == {"spikes": note}
 
 
 # ---- bad input ----------------------------------------------------------------------------------
@@ -299,6 +322,8 @@ BAD = [
     ("{}#seed=3 --run seed=4", "--run: expected none with"),
     ("{} --run seed=3 --where true", "--where: expected none with a single run"),
     ("{} --where seed>99", "--where: expected runs for which seed>99, but got none"),
+    ("{} --where verdict=='nothing'", "expected runs for which verdict=='nothing', but got none"),
+    ("{} --where verdict=", "syntax error"),
     ("{} --where nope>1", 'Referenced column "nope" not found'),
     ("{} --threads 0", "threads: expected a whole number from 1 to 4096, but got 0"),
     ("{} --kind circuit", "--kind: unknown option; did you mean '--kinds'?"),

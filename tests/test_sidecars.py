@@ -3,9 +3,13 @@
 Sweeps that analyse are here too; what Ray adds is in test_ray.py, the command in test_report.py.
 """
 
+import ast
+import hashlib
 import inspect
 import json
 import os
+import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -14,8 +18,10 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from sweeping import bits, same, shards, start, toml, twice
@@ -23,11 +29,13 @@ from test_sweep_faults import namespaces, wait_for
 
 import dynascope as ds
 from dynascope.analysis import rows as rows_module
+from dynascope.analysis import thresholds
 from dynascope.analysis.circuit import circuit
 from dynascope.analysis.phases import phases
 from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS
 from dynascope.analysis.spikes import spikes
 from dynascope.cli import main
+from dynascope.engine import Job
 from dynascope.store import analysing
 from dynascope.store.analyses import SHOWN
 from dynascope.store.parquet_file import footer_length
@@ -36,6 +44,7 @@ from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar import Sidecar
 from dynascope.store.tables import MARKS
 from dynascope.store.tensors import DamagedError
+from dynascope.sweeps import parcel
 
 TINY: dict[str, Any] = {
     "training.epochs": 30,
@@ -110,6 +119,31 @@ def test_columns_have_names_of_their_own() -> None:
     assert set(VERSIONS) == set(COLUMNS) == set(KINDS)
 
 
+# The thresholds that decide what each kind finds, as they are in this version of the kind.
+THRESHOLDS = {
+    "circuit": (1, "9a6a6895f735"),
+    "phases": (1, "ada7f5716714"),
+    "spikes": (1, "16d8e8cb7728"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_thresholds_are_another_version(kind: str) -> None:
+    """Else rows that were decided by the old ones would count beside those of the new."""
+    text = Path(thresholds.__file__).read_text()
+    begin = re.search(rf"^# ---- {kind} -+$", text, re.MULTILINE)
+    assert begin
+    section = text[begin.end() :].partition("\n# ----")[0]
+    numbers = ast.unparse(ast.parse(section))  # without comments
+    assert numbers.count(" = ") > 3
+    now = VERSIONS[kind], hashlib.sha256(numbers.encode()).hexdigest()[:12]
+    assert now == THRESHOLDS[kind], (
+        f"thresholds of {kind} have changed: raise VERSIONS[{kind!r}] in analysis/rows.py (unless "
+        f"no row of that version was ever released), and put {now} with that version into "
+        "THRESHOLDS here"
+    )
+
+
 def test_values_are_those_of_the_analyses() -> None:
     runs = train({"task.length": 8, "training.lr": 0.02, "training.epochs": 150}, seeds=4)
     table = runs.analyse(progress=False)
@@ -141,7 +175,7 @@ def test_values_are_those_of_the_analyses() -> None:
 
 def test_stored_runs_answer_as_those_in_memory(folder: Path) -> None:
     fresh = three().analyse(progress=False)
-    assert found(three()) == found(folder) == [dict.fromkeys(ALL)] * 3
+    assert found(folder) == [dict.fromkeys(ALL)] * 3
     kept = ds.load(folder).analyse(progress=False)
     assert kept.equals(fresh)
     assert ds.load(folder).analyse(progress=False).equals(fresh)
@@ -190,7 +224,7 @@ NOTES: list[tuple[str, Callable[[], ds.Runs], str, str]] = [
         "own data",
         lambda: train(data=ds.Data(train=ds.dataset(ds.Config().replace(TINY).task, 5)), seeds=1),
         "circuit",
-        "circuit: data: expected the task's own, but got others, which have no circuit",
+        "circuit, phases: expected one of sparse modular addition, but it has data of its own",
     ),
 ]
 
@@ -230,18 +264,122 @@ def test_an_imported_run_has_a_circuit() -> None:
     assert row["verdict"] == circuit(run.parameters(), run.config).verdict.name
 
 
-def test_bugs_are_not_notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what was made before one is kept."""
+# ---- failures -----------------------------------------------------------------------------------
 
-    def broken(run: ds.Run) -> dict[str, Any]:
-        if run.seed == 2:
-            raise RuntimeError("a bug")
-        return {"verdict": "ideal"}
 
-    monkeypatch.setitem(rows_module._MAKERS, "circuit", broken)
-    with pytest.raises(RuntimeError, match="a bug"):
-        ds.load(folder).analyse("circuit", threads=1, progress=False)
-    assert [row["verdict"] for row in found(folder)] == ["ideal", "ideal", None]
+FAILURES = [np.linalg.LinAlgError("SVD did\nnot converge"), MemoryError()]
+
+
+@pytest.fixture(params=FAILURES, ids=["LinAlgError", "MemoryError"])
+def failing(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], list[tuple[int, str]]]:
+    """The circuit of seed 1 fails; what is returned counts which analyses were made since then."""
+    made: list[tuple[int, str]] = []
+
+    def maker(kind: str, real: Callable[[ds.Run], Any]) -> Callable[[ds.Run], Any]:
+        def make(run: ds.Run) -> Any:
+            made.append((run.seed, kind))
+            if (run.seed, kind) == (1, "circuit"):
+                raise request.param
+            return real(run)
+
+        return make
+
+    for kind, real in rows_module._MAKERS.items():
+        monkeypatch.setitem(rows_module._MAKERS, kind, maker(kind, real))
+
+    def take() -> list[tuple[int, str]]:
+        taken = made.copy()
+        made.clear()
+        return taken
+
+    return take
+
+
+def _told(run: ds.Run) -> str:
+    why = r"\((LinAlgError: SVD did not converge|MemoryError)\)"
+    return f"run {run.id}: its circuit could not be analysed {why}"
+
+
+WITHOUT = [list(KINDS), ["phases", "spikes"], list(KINDS)]  # of three runs, that of seed 1 failed
+
+
+def test_a_failure_is_no_note_and_costs_nothing_else(
+    folder: Path, failing: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tried in (9, 1):
+        with pytest.raises(ds.DynascopeError, match=_told(three()[1])) as caught:
+            ds.load(folder).analyse(threads=1, progress=False)
+        assert caught.value.code == 1
+        assert str(caught.value).endswith("is kept, and the same again tries the rest.")
+        assert len(failing()) == tried
+        assert [row["analysed"] for row in found(folder)] == WITHOUT
+    assert main(["report", str(folder)]) == 1
+    with pytest.raises(ds.DynascopeError, match=_told(three()[1])):
+        three().analyse(progress=False)
+    with pytest.raises(ds.DynascopeError, match=_told(three()[1])):
+        rows_module.analyse(three()[1])
+    monkeypatch.undo()
+    assert ds.load(folder).analyse(progress=False).equals(three().analyse(progress=False))
+
+
+def test_a_failure_does_not_stop_a_sweep(
+    tmp_path: Path,
+    failing: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
+    grid.write_text(toml(GRID))
+    for tried in (36 + 4, 4):  # four runs have seed 1, and what has failed is tried once more
+        assert main(["sweep", str(grid), "--out", str(folder), "--quiet"]) == 1
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "its circuit could not be analysed" in error
+        assert "and 3 more such; all else is done and kept, and the same sweep again" in error
+        assert len(failing()) == tried
+        runs = ds.load(folder, strict=True)
+        assert [row["analysed"] for row in found(runs)] == WITHOUT * 4
+    monkeypatch.undo()
+    ds.sweep(GRID, folder, progress=False)
+    alone = ds.Runs(list(runs)).analyse(progress=False)
+    assert ds.load(folder).table(alone.column_names).equals(alone)
+
+
+def test_damage_is_mended_in_spite_of_failures(tmp_path: Path, failing: Callable[[], Any]) -> None:
+    grid, folder = {key: PLAIN[key] for key in ("seeds", "base", "grid")}, tmp_path / "runs"
+    runs = ds.sweep(grid, folder, progress=False, shard_seconds=1e-4)
+    file = runs[0].file
+    file.write_bytes(_flipped(contents := file.read_bytes(), len(contents) - 1))
+    with (
+        pytest.warns(ds.DamageWarning, match="put aside"),
+        pytest.raises(ds.DynascopeError, match="could not be analysed"),
+    ):
+        ds.sweep(grid | {"analyse": list(KINDS)}, folder, progress=False)
+    assert [row["analysed"] for row in found(ds.load(folder, strict=True))] == WITHOUT * 2
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_failure_costs_a_parcel_nothing_else(
+    tmp_path: Path, failing: Callable[[], Any], shared: bool
+) -> None:
+    """What a worker of a cluster does, done here."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "sweep.json").write_text("{}")
+    place = parcel.Shared.of(folder) if shared else None
+    jobs = tuple(Job(run.config, run.seed) for run in three())
+    sent = parcel.Parcel(jobs, (0, 1, 2), 1, place, ("circuit",))
+    made = parcel.make(ds.__version__, pickle.dumps(sent))
+    if isinstance(made, parcel.Staged):
+        made.adopt(place)
+    else:
+        made.write(folder, folder)
+    runs = ds.load(folder)
+    whole = ds.Runs([three()[0], three()[2]]).analyse("circuit", progress=False).to_pylist()
+    assert [row["analysed"] for row in found(runs)] == [["circuit"], None, ["circuit"]]
+    assert found(runs, [*whole[0]])[::2] == whole
 
 
 @pytest.mark.parametrize(
@@ -283,6 +421,23 @@ def test_only_the_columns_in_question_are_read(analysed: Path) -> None:
     assert runs.table(["verdict", "lead", "analysed"])["verdict"].null_count == 0
     with pytest.raises(ds.DynascopeError, match="its column clusters is not the one"):
         runs.table(["clusters"])
+
+
+@pytest.mark.parametrize("name", ["verdict", "spikes", "analysed", "analysis_note"])
+def test_runs_in_memory_have_none(name: str) -> None:
+    """An empty column would be an answer: that no run is so."""
+    text = f"^{name}: expected stored runs, .* analyses are kept of stored runs only: save them"
+    for ask in (
+        lambda: three().table(["seed", name]),
+        lambda: three().where(f"seed = 0 OR {name} IS NOT NULL"),
+        lambda: ds.query(three(), f"SELECT count({name}) FROM runs"),
+        lambda: ds.query(three(), f"SELECT 1; SELECT r.{name.upper()} FROM runs r"),
+    ):
+        with pytest.raises(ds.DynascopeError, match=text):
+            ask()
+    assert ds.query(three(), "SELECT * FROM runs").num_rows == three().table().num_rows == 3
+    with pytest.raises(ds.DynascopeError, match='column "verdicts" not found'):
+        three().where("verdicts = 1")
 
 
 def test_sql(analysed: Path) -> None:
@@ -336,6 +491,71 @@ def test_the_newest_row_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert {row["verdict"] for row in found(folder)} == {"newer"}
 
 
+_ONE_MORE = """
+import json, sys
+from dynascope.analysis import rows
+rows.COLUMNS["circuit"] |= {"one_more": "double", "clusters": "list<string>"}
+real = rows._MAKERS["circuit"]
+rows._MAKERS["circuit"] = lambda run: real(run) | {"one_more": 1.0, "clusters": ["a"]}
+if "raised" in sys.argv:
+    rows.VERSIONS["circuit"] += 1
+import dynascope as ds
+from dynascope.cli import main
+def known():
+    names = ["analysed", "one_more", "clusters", "drops_agree"]
+    return ds.load(sys.argv[1], strict=True).table(names).to_pydict()
+assert main(["check", sys.argv[1]]) == 0
+told = [known(), ds.load(sys.argv[1]).table().num_rows]
+ds.load(sys.argv[1], strict=True).analyse(progress=False)
+print(json.dumps([*told, known()]))
+"""
+
+
+@pytest.mark.parametrize("version", ["raised", "forgotten"])
+def test_a_column_more(analysed: Path, tmp_path: Path, version: str) -> None:
+    """By the next dynascope: what it measures anew is made again, the rest still counts."""
+    script = [sys.executable, "-W", "error", "-c", _ONE_MORE, str(analysed), version]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    before, rows, after = json.loads(done.stdout.splitlines()[-1])
+    agree = [phases(run).agree for run in three()]
+    nothing = {"one_more": [None] * 3, "clusters": [None] * 3}
+    assert before == {"analysed": [["phases", "spikes"]] * 3, **nothing, "drops_agree": agree}
+    all_of_it = {"one_more": [1.0] * 3, "clusters": [["a"]] * 3}
+    assert after == {"analysed": [list(KINDS)] * 3, **all_of_it, "drops_agree": agree}
+    assert rows == 3
+    newest = max(sidecars(analysed), key=lambda file: Sidecar.open(file).about["batch"])
+    assert pq.read_table(newest)["analysed"].to_pylist() == [["circuit"]] * 3
+    if version == "raised":  # and back again: what was found first still counts here
+        assert found(ds.load(analysed, strict=True))[0]["analysed"] == list(KINDS)
+        assert main(["check", str(analysed)]) == 0
+
+
+def test_an_older_format_is_no_damage(
+    analysed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = found(analysed)
+    monkeypatch.setattr("dynascope.store.sidecar.FORMAT", 2)
+    assert found(ds.load(analysed, strict=True)) == [dict.fromkeys(ALL)] * 3
+    assert main(["check", str(analysed)]) == 0
+    ds.load(analysed).save(tmp_path / "copy")
+    assert not sidecars(tmp_path / "copy")
+    ds.load(analysed, strict=True).analyse(progress=False)
+    assert found(ds.load(analysed, strict=True)) == whole
+    assert len(sidecars(analysed)) == 2
+
+
+def test_a_damaged_column_leaves_no_hole(analysed: Path) -> None:
+    whole, file = found(analysed), only(analysed)
+    (at, _), *_ = Sidecar.open(file)._ranges["spike_rises"]
+    file.write_bytes(_flipped(file.read_bytes(), at))
+    with pytest.warns(ds.DamageWarning, match="its column spike_rises is not the one"):
+        again = ds.load(analysed).analyse(progress=False)
+    assert again.equals(three().analyse(progress=False))
+    with pytest.warns(ds.DamageWarning):
+        assert found(analysed) == whole
+
+
 def test_a_run_that_goes_further_is_another_matter(tmp_path: Path) -> None:
     """It has the same id, but what was found of it when it was shorter is not what it is."""
     trainer = ds.Trainer(three()[0].config, seed=0)
@@ -361,6 +581,20 @@ def test_merging_and_saving_take_them_along(
     assert found(tmp_path / "some") == whole[1:]
     assert found(tmp_path / "more") == [dict.fromkeys(ALL), whole[0]]
     assert main(["check", str(tmp_path / "both")]) == 0
+
+
+def test_any_selection_takes_them_along(analysed: Path, tmp_path: Path) -> None:
+    """Also one made by hand, of runs of several stores."""
+    train(seeds=[7]).save(tmp_path / "more")
+    ds.load(tmp_path / "more").analyse("spikes", progress=False)
+    ds.load(analysed).tag("good")
+    more = train(seeds=[8])
+    some = [run for run in ds.load(analysed) if run.seed != 1]
+    ds.Runs([*some, *ds.load(tmp_path / "more"), *more]).save(tmp_path / "some")
+    new = ds.load(tmp_path / "some", strict=True)
+    assert new.table(["tags"])["tags"].to_pylist() == [["good"], ["good"], [], []]
+    whole = [found(analysed)[0], found(analysed)[2], *found(tmp_path / "more")]
+    assert found(new) == [*whole, dict.fromkeys(ALL)]
 
 
 # ---- damage -------------------------------------------------------------------------------------
@@ -583,6 +817,21 @@ def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
     assert not folder.exists()
 
 
+def test_long_work_leaves_few_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten hours, a row every second: at most 5% of it would be lost, and no thousands of files."""
+    clock, written = [0.0], []
+    monkeypatch.setattr(analysing, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    keeper = analysing._Keeper(folder, [], strict=True)
+    monkeypatch.setattr(keeper, "_write", lambda rows: written.append((clock[0], len(rows))))
+    monkeypatch.setattr(analysing, "_BATCH_RUNS", 10**6)
+    for second in range(36000):
+        clock[0] = float(second)
+        keeper.add(second, rows_module.empty(KINDS, ""))
+    assert 36000 * 0.95 < sum(rows for _, rows in written) <= 36000
+    assert 20 < len(written) < 150
+    assert all(rows <= max(12, 0.053 * at) for at, rows in written)
+
+
 # ---- sweeps -------------------------------------------------------------------------------------
 
 GRID: dict[str, Any] = {
@@ -746,3 +995,16 @@ def test_a_sidecar_without_its_shard_is_no_harm(tmp_path: Path, swept: Path) -> 
 def test_bad_grids(tmp_path: Path, value: Any, text: str) -> None:
     with pytest.raises(ds.DynascopeError, match=text):
         ds.sweep(GRID | {"analyse": value}, tmp_path / "runs", progress=False)
+
+
+def test_imported_runs_are_analysed_as_far_as_they_can_be(tmp_path: Path) -> None:
+    """They have no states and no curves before training; their spikes have no cause."""
+    data = Path(__file__).parent / "data" / "authors-runs"
+    assert main(["import", str(data), "--out", str(tmp_path / "runs")]) == 0
+    runs = ds.load(tmp_path / "runs")
+    table = runs.analyse(progress=False)
+    assert all(table["verdict"].to_pylist())
+    for run in runs:
+        assert run.states.shape[0] == 0
+        assert ds.analysis.phases(run).fitted_epoch != 1
+        assert all(spike.cause is None for spike in ds.analysis.spikes(run).spikes)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import statistics
+from collections import deque
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import dynascope as ds
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.detect import robust, skip_step, spike_score
+from dynascope.analysis.detect import _medians, robust, skip_step, spike_score
 from dynascope.analysis.spikes import Spikes, gradient_norms, spikes, tandem
 
 DEFINITIONS = (spike_score, skip_step, robust)
@@ -68,14 +69,22 @@ def test_a_constant_has_none_and_its_smallest_rise_counts_by_our_factor():
     assert spike_score(np.full(300, 0.1)).epochs == skip_step(np.full(300, 0.1)).epochs == ()
 
 
-def test_falls_count_for_the_score_and_are_no_spikes():
+def test_falls_count_for_the_score_alone_and_are_no_spikes():
     series = noise(3)
     series[200] /= 5
-    for definition in (spike_score, skip_step):
-        found = definition(series)
-        assert found.epochs == (200,)
-        assert found.spikes == ()
-    assert robust(series).epochs == ()
+    assert spike_score(series).epochs == (200,)
+    assert spike_score(series).spikes == ()
+    assert skip_step(series).epochs == robust(series).epochs == ()
+
+
+@pytest.mark.parametrize(("more", "score", "skipped"), [(0.0, 1, 0), (1e-9, 1, 1), (-1e-9, 0, 0)])
+def test_exactly_at_the_bound(more, score, skipped):
+    """Of 32 ones, 32 minus ones and a 0, mean and standard deviation are 0 and 1."""
+    past = [0.0] + 32 * [1.0, -1.0]
+    assert len(spike_score([*past, 7 + more]).epochs) == score
+    assert len(spike_score([*past, -7 - more]).epochs) == score
+    assert len(skip_step([*past, 6 + more]).epochs) == skipped
+    assert skip_step([*past, -6 - more]).epochs == ()
 
 
 def test_the_numbers_of_an_event():
@@ -118,22 +127,39 @@ def test_scale_does_not_matter(seed, size, power):
         assert [e.rise for e in plain.spikes] == pytest.approx([e.rise for e in scaled.spikes])
 
 
-def _naively(series, sigmas, window, least):
-    """The published rules, value by value."""
-    found = []
-    for t in range(least, len(series)):
-        before = [float(x) for x in series[max(0, t - window) : t]]
-        away = abs(series[t] - statistics.fmean(before))
-        found += [t] if away >= sigmas * statistics.stdev(before) else []
-    return tuple(found)
+def _scored(series):
+    """OLMo 2's rule, value by value."""
+    for t in range(64, len(series)):
+        before = series[max(0, t - 1000) : t]
+        if abs(series[t] - statistics.fmean(before)) >= 7 * statistics.stdev(before):
+            yield t
+
+
+def _skipped(series):
+    """OLMo-core's, as an optimizer does it: it goes on when the loss is within the bound."""
+    seen = deque(maxlen=128 + 1)  # with the latest
+    for t, latest in enumerate(series):
+        seen.append(latest)
+        *past, _ = seen
+        early = len(seen) < 64
+        if not (early or latest - statistics.fmean(past) <= 6 * statistics.stdev(past)):
+            yield t
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_published_rules_value_by_value(seed):
-    series = 3 + np.random.default_rng(seed).standard_t(2, 1100)
-    assert spike_score(series).epochs == _naively(series, 7, 1000, 64)
-    assert skip_step(series).epochs == _naively(series, 6, 128, 63)
+    series = (3 + np.random.default_rng(seed).standard_t(2, 1100)).tolist()
+    assert spike_score(series).epochs == tuple(_scored(series))
+    assert skip_step(series).epochs == tuple(_skipped(series)) != ()
     assert skip_step(series).score == len(skip_step(series).epochs) / (1100 - 63)
+
+
+@pytest.mark.parametrize("window", range(4, 36))
+def test_a_straight_decline_has_no_deviation(window):
+    """Also while the window grows, and whether its length is odd or even."""
+    spread = _medians(5 - 0.25 * np.arange(80.0), window, 2)[1]
+    assert spread[2:] == pytest.approx(0, abs=1e-12)
+    assert np.isnan(spread[:2]).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,9 +170,12 @@ def test_ours_value_by_value(seed):
     logs, found = np.log(series), []
     for t in range(16, 300):
         past = logs[max(0, t - 32) : t].tolist()
-        half, size = len(past) // 2, len(past)
-        fall = min(0, statistics.median(past[size - half :]) - statistics.median(past[:half]))
-        level = [x - fall / half * i for i, x in enumerate(past)]
+        half, times = len(past) // 2, range(len(past))
+        (x0, t0), (x1, t1) = (
+            (statistics.median(past[part]), statistics.median(times[part]))
+            for part in (slice(None, half), slice(-half, None))
+        )
+        level = [x - min(0, (x1 - x0) / (t1 - t0)) * t for t, x in zip(times, past, strict=True)]
         middle = statistics.median(level)
         spread = 1.4826 * statistics.median(abs(x - middle) for x in level)
         bound = max(min(8 * spread, np.log(10)), np.log(1.3))

@@ -75,7 +75,8 @@ class AttentionSimilarity:
     """How much the attention map of a run at one epoch is like that at another.
 
     For chance: the same numbers between the later map and the maps that other runs had at the
-    earlier epoch. Maps are positive, so even unrelated ones have a high cosine: compare.
+    earlier epoch. Maps are positive, so even unrelated ones have a high cosine: compare. Others
+    whose number is NaN (a map with equal entries has no ranks) are left out of means and p-value.
     """
 
     first: int
@@ -83,11 +84,11 @@ class AttentionSimilarity:
     cosine: float
     rank_correlation: float  # Spearman's; NaN if all entries of a map are equal
     other_cosines: Array  # [others]
-    other_rank_correlations: Array  # [others]
+    other_rank_correlations: Array  # [others]; NaN likewise
 
     @property
     def chance_cosine(self) -> float | None:
-        """The mean over the other runs; None without any."""
+        """The mean over the other runs; None without any that has the number."""
         return _mean(self.other_cosines)
 
     @property
@@ -97,7 +98,7 @@ class AttentionSimilarity:
     @property
     def p_value(self) -> float | None:
         """How often chance gives such a rank correlation: (1 + others as high) / (1 + others)."""
-        others = self.other_rank_correlations
+        others = _told(self.other_rank_correlations)
         if not len(others) or np.isnan(self.rank_correlation):
             return None
         return float((1 + (others >= self.rank_correlation).sum()) / (1 + len(others)))
@@ -154,5 +155,11 @@ def _cosine(a: Array, b: Array) -> float:
     return float((a * b).sum() / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
+def _told(values: Array) -> Array:
+    """Those that are numbers."""
+    return values[~np.isnan(values)]
+
+
 def _mean(values: Array) -> float | None:
-    return float(values.mean()) if len(values) else None
+    told = _told(values)
+    return float(told.mean()) if len(told) else None

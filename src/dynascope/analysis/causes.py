@@ -16,10 +16,9 @@ Amplification is a local property. It is measured over the first part of the dis
 as is usual: a displacement twenty times as long meets steeper places because it is long.
 
 A cause must be unusual and its absence must remove most of the rise. Several can be, since without
-either of them there would have been no spike; one that another dwarfs is not named, since the
-sequences that are hurt are always nearer to a steep place than most. None is: `other`. Then the
-steps were of ordinary size and passed ordinary places; the attribution still says which weights did
-it.
+either of them there would have been no spike; one that another dwarfs is not named, since the more
+sequences are hurt, the nearer those are to a steep place. None is: `other`. Then the steps were of
+ordinary size and passed ordinary places; the attribution still says which weights did it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -125,9 +124,12 @@ def find_rise(losses: Array, before: float, begin: int = 0) -> tuple[int, int]:
         high += 1
     if losses[high] <= losses[low]:
         return low, high  # it only falls
-    edge = th.SPIKE_EDGE * (losses[high] - losses[low])
-    low += int(np.flatnonzero(losses[low:high] <= losses[low] + edge)[-1])
-    high = low + 1 + int(np.flatnonzero(losses[low + 1 : high + 1] >= losses[high] - edge)[0])
+    # Below, by factors: of a rise from 1e-6 to 1 the beginning counts. Above, as the loss does.
+    least = max(losses[low], np.finfo(np.float32).eps)  # a loss can be 0
+    onset = least * (max(losses[high], least) / least) ** th.SPIKE_EDGE
+    low += int(np.flatnonzero(losses[low:high] <= onset)[-1])
+    top = losses[high] - th.SPIKE_EDGE * (losses[high] - losses[low])
+    high = low + 1 + int(np.flatnonzero(losses[low + 1 : high + 1] >= top)[0])
     return low, high
 
 
@@ -145,7 +147,7 @@ def mechanisms(
     past = past[-2 * th.SPIKE_STEPS :]  # an epoch can have thousands of steps
     displacement = _displacement(train, past, before, after)
     whole = Passage(train, before, after)
-    worst = Passage(whole.worst(th.SPIKE_SEQUENCES), before.astype(float), after.astype(float))
+    worst = whole.closely(th.SPIKE_SEQUENCES)
     near = min(displacement.length, displacement.usual)
     now, usual = worst.within(near).amplification(), _usual_amplification(train, past, near)
     stages = {
@@ -168,11 +170,11 @@ def mechanisms(
 def _displacement(
     train: TrainSet, past: Sequence[tuple[Array, Array]], before: Array, after: Array
 ) -> Displacement:
-    groups = members(train.config.shapes)
-    squares = (np.array([b.astype(float) - a for a, b in past])) ** 2
+    groups = members(train.config.shapes).astype(float)
+    squares = np.array([groups @ (b.astype(float) - a) ** 2 for a, b in past])  # [past, groups]
     step = after.astype(float) - before
     length, usual = np.sqrt((step**2).sum()), np.median(np.sqrt(squares.sum(axis=1)))
-    now, often = np.sqrt(groups @ step**2), np.median(np.sqrt(squares @ groups.T), axis=0)
+    now, often = np.sqrt(groups @ step**2), np.median(np.sqrt(squares), axis=0)
     ratios = np.divide(now, often, where=often > 0, out=np.where(now > 0, np.inf, 1.0))
     share = min(1.0, usual / length) if length > 0 else 1.0
     ways = np.array([before, before + share * step, after]).astype(before.dtype)
@@ -184,10 +186,11 @@ def _displacement(
 def _usual_amplification(
     train: TrainSet, past: Sequence[tuple[Array, Array]], near: float
 ) -> dict[str, float]:
-    few = train.thinned(th.SPIKE_SEQUENCES)
+    """Medians over some displacements, each seen by the sequences that it hurt most itself: those
+    that are hurt are nearer to a steep place than most, also when nothing is wrong."""
     picked = np.unique(np.linspace(0, len(past) - 1, th.SPIKE_SAMPLES).astype(int))
-    ways = [(a.astype(float), b.astype(float)) for a, b in (past[i] for i in picked)]
-    found = [Passage(few, *way).within(near).amplification() for way in ways]
+    ways = (Passage(train, *past[i]).closely(th.SPIKE_SEQUENCES) for i in picked)
+    found = [way.within(near).amplification() for way in ways]
     return {stage: float(np.median([each[stage] for each in found])) for stage in found[0]}
 
 

@@ -6,14 +6,13 @@ none before training) are passed over; an epoch is judged by the values before i
 - OLMo 2's spike score: the share of values at least seven standard deviations away from the mean of
   the previous (up to) 1000 values. arXiv 2501.00656.
 - OLMo-core's skip-step optimizer passes over a step whose loss or gradient norm is more than six
-  standard deviations away from the mean of the previous (up to) 128 values; it begins with 64.
+  standard deviations above the mean of the previous (up to) 128 values; it begins with 63 of them.
 - Ours: the logarithm is above the median of the previous 32 values by eight scaled median absolute
   deviations (from their trend, where they fall), and the value is 1.3 times that median or more.
   Ten times the median always counts.
 
-Both published rules are two-sided: a sudden fall counts towards the score. Spikes are the values
-above. A step to a new plateau is a spike until half of the window has seen the plateau; it has no
-recovery.
+The spike score alone is two-sided: a sudden fall counts towards it. Spikes are the values above. A
+step to a new plateau is a spike until half of the window has seen the plateau; it has no recovery.
 """
 
 from collections.abc import Sequence
@@ -64,20 +63,36 @@ class Detected:
 
 
 def spike_score(series: npt.ArrayLike) -> Detected:
-    """OLMo 2's definition.
+    """OLMo 2's definition: at least so far away, above or below.
 
     >>> noise = np.random.default_rng(0).normal(1, 0.01, 300)
     >>> noise[200] = 1.5
     >>> spike_score(noise).epochs, spike_score(noise[:200]).epochs
     ((200,), ())
     """
-    return _sigmas(series, th.SPIKE_SCORE_SIGMAS, th.SPIKE_SCORE_WINDOW, th.SPIKE_SCORE_LEAST)
+    window, least = th.SPIKE_SCORE_WINDOW, th.SPIKE_SCORE_LEAST
+    values, offset = _sound(series)
+    mean, deviation = _moments(values, window, least)
+    away = values - mean
+    far = np.abs(away) >= th.SPIKE_SCORE_SIGMAS * deviation
+    named = far & (np.abs(away) > _rounding(values))
+    return _detected(values, named, named & (away > 0), offset, window, least)
 
 
 def skip_step(series: npt.ArrayLike) -> Detected:
-    """OLMo-core's definition."""
-    least = th.SKIP_STEP_WINDOW // 2 - 1  # it counts the value that is judged
-    return _sigmas(series, th.SKIP_STEP_SIGMAS, th.SKIP_STEP_WINDOW, least)
+    """OLMo-core's definition: above by more than so much. A step with a low loss is never skipped.
+
+    >>> noise = np.random.default_rng(0).normal(1, 0.01, 300)
+    >>> noise[[150, 200]] = 1.5, 0.5
+    >>> skip_step(noise).epochs, spike_score(noise).epochs
+    ((150,), (150, 200))
+    """
+    window = th.SKIP_STEP_WINDOW
+    least = window // 2 - 1  # it counts the value that is judged
+    values, offset = _sound(series)
+    mean, deviation = _moments(values, window, least)
+    above = values - mean > np.maximum(th.SKIP_STEP_SIGMAS * deviation, _rounding(values))
+    return _detected(values, above, above, offset, window, least)
 
 
 def robust(series: npt.ArrayLike, floor: float = 0.0) -> Detected:
@@ -95,14 +110,6 @@ def robust(series: npt.ArrayLike, floor: float = 0.0) -> Detected:
     bound = np.minimum(th.SPIKE_DEVIATIONS * spread, np.log(th.SPIKE_ALWAYS))
     above = logs > middle + np.maximum(bound, np.log(th.SPIKE_RISE))  # NaN is not above
     return _detected(values, above, above, offset, th.SPIKE_WINDOW, th.SPIKE_LEAST)
-
-
-def _sigmas(series: npt.ArrayLike, sigmas: float, window: int, least: int) -> Detected:
-    values, offset = _sound(series)
-    mean, deviation = _moments(values, window, least)
-    away = values - mean
-    named = (np.abs(away) >= sigmas * deviation) & (np.abs(away) > _rounding(values))
-    return _detected(values, named, named & (away > 0), offset, window, least)
 
 
 def _rounding(values: Array) -> Array:
@@ -164,9 +171,10 @@ def _medians(values: Array, window: int, least: int) -> tuple[Array, Array]:
     halves where that falls: a steady decline is no noise, a rise that began before is no spike."""
     middle, spread = np.full((2, len(values)), np.nan)
     for rows, at in _windows(values, window, least):
-        half = rows.shape[1] // 2
-        slope = (np.median(rows[:, -half:], axis=1) - np.median(rows[:, :half], axis=1)) / half
-        level = rows - np.minimum(slope, 0)[:, None] * np.arange(rows.shape[1])
+        size, half = rows.shape[1], rows.shape[1] // 2
+        change = np.median(rows[:, -half:], axis=1) - np.median(rows[:, :half], axis=1)
+        slope = change / (size - half)  # the middles of the halves are so far apart
+        level = rows - np.minimum(slope, 0)[:, None] * np.arange(size)
         around = level - np.median(level, axis=1, keepdims=True)
         middle[at] = np.median(rows, axis=1)
         spread[at] = _TO_SIGMA * np.median(np.abs(around), axis=1)

@@ -59,9 +59,9 @@ def loss_drops(
 ) -> tuple[Drop, ...]:
     """The drops of a loss curve, one value per epoch from epoch 0, in their order.
 
-    `scale` multiplies the thresholds for size and rate. `ceiling` is the loss at chance: what is
-    above it counts as it, for the way down to chance is not learning. Without one, the loss at the
-    start is taken as the loss at chance, and nothing is cut off above it.
+    `scale` multiplies the thresholds for size and rate, not that for noise. `ceiling` is the loss
+    at chance: what is above it counts as it, for the way down to chance is not learning. Without
+    one, the loss at the start is taken as the loss at chance, and nothing is cut off above it.
 
     >>> curve = np.where(np.arange(200) < 120, 0.7, 0.2)
     >>> [(drop.epoch, round(drop.factor, 2)) for drop in loss_drops(curve)]
@@ -103,8 +103,8 @@ class LossCurve:
         level, rate = self._change if method == "change" else self._slope
         found = []
         for first, last in _stretches(rate, t.DROP_RATE * scale):
-            size = float(level[first] - level[last]) / scale
-            if size >= t.DROP_SIZE and size >= t.DROP_NOISE * self._noise(first, last):
+            size = float(level[first] - level[last])
+            if size >= max(t.DROP_SIZE * scale, t.DROP_NOISE * self._noise(first, last)):
                 found.append(self._drop(first, last, level))
         return tuple(found)
 

@@ -1,5 +1,6 @@
 """One spike of a run, replayed step by step and explained."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,12 +54,12 @@ class Cause:
     high: float  # and after
     largest: float  # share of the rise that its largest single step makes
     at_floor: bool  # the loss before was below what the precision can tell from 0
-    recurs_in_float64: bool  # the same epoch in double precision spikes as well
+    recurs_in_float64: bool  # the same steps in double precision spike as well
     mechanisms: Mechanisms
     adam: Adam
 
     def describe(self) -> str:
-        """What happened, in sentences."""
+        """What happened, in sentences; shares are told as between 0 and 100%."""
         m, d, rise = self.mechanisms, self.mechanisms.displacement, self.high - self.low
         parts = sorted(m.attribution.items(), key=lambda part: -part[1])
         return " ".join(
@@ -66,15 +67,15 @@ class Cause:
                 f"Cause: {self.verdict}.",
                 f"In epoch {self.epoch}, after step {self.step}, {_steps(self.steps)} raised the "
                 f"train loss from {self.low:.3g} to {self.high:.3g}; the largest step made "
-                f"{self.largest:.0%} of the rise.",
-                f"The weights moved {d.ratio:.3g} times as far as usual; as far as usual, they "
-                f"would have made {1 - d.removed:.0%} of the rise.",
+                f"{_share(self.largest)} of the rise.",
+                f"The weights moved {d.ratio:.3g} times as far as usual; over the usual distance "
+                f"they would have made {_share(1 - d.removed)} of the rise.",
                 "Against the usual, the normalisation of the embeddings amplified "
                 f"{_told(m.embeddings)}, that of the sequence embeddings {_told(m.sequences)}, "
                 f"the feed-forward {_told(m.feed_forward)}.",
                 self.adam.describe(),
-                f"By weights, {parts[0][0]} made {parts[0][1] / rise:.0%} of the rise and "
-                f"{parts[1][0]} {parts[1][1] / rise:.0%}.",
+                f"By weights, {parts[0][0]} made {_share(parts[0][1] / rise)} of the rise "
+                f"and {parts[1][0]} {_share(parts[1][1] / rise)}.",
                 f"In float64 it {'recurs' if self.recurs_in_float64 else 'does not recur'}.",
             ]
         )
@@ -93,7 +94,7 @@ def explain(run: Run, replay: Replay, train: TrainSet, event: Event, losses: Arr
     why = mechanisms(train, past, before, after, rise.high - rise.low)
     if why is None:
         return "too few steps before it can be replayed to say what is usual"
-    done = rise.piece.epoch * replay.per_epoch + rise.low
+    done = rise.piece.done + rise.low
     low, high = rise.losses[[0, -1]]
     return Cause(
         verdict=why.verdict,
@@ -122,20 +123,23 @@ class _Rise:
 
 
 def _find(replay: Replay, train: TrainSet, event: Event, losses: Array) -> _Rise | str:
-    first, last = _epochs(event, losses, replay.per_epoch)
-    history = -(-th.SPIKE_STEPS // replay.per_epoch)
-    pieces = replay.steps(max(0, first - history), last)
+    per_epoch, (first, last) = replay.per_epoch, _epochs(event, losses, replay.per_epoch)
+    most = th.SPIKE_BYTES // replay.step_bytes
+    first = max(first, last - max(0, most - th.SPIKE_STEPS) // per_epoch)  # in fewer, if need be
+    if first == last:
+        return f"the steps of epoch {last} take more than {th.SPIKE_BYTES >> 20} MB"
+    history = -(-th.SPIKE_STEPS // per_epoch)
+    used = (last - first) * per_epoch + th.SPIKE_HISTORY
+    pieces = replay.steps(max(0, first - history), last, min(most, used))
     piece = pieces[-1] if pieces else None
-    if (
-        piece is None
-        or piece.epoch * replay.per_epoch + len(piece.curves) < last * replay.per_epoch
-    ):
+    if piece is None or piece.end < last * per_epoch:
         return f"replay does not give the run's epoch {last}; were its weights changed in it?"
-    begin = max(0, (first - piece.epoch) * replay.per_epoch)
+    begin = max(0, first * per_epoch - piece.done)
     start, found = _found(train, piece.weights, begin, event.before)
-    edited = len(pieces) > 1 and piece.epoch >= first
+    edited = len(pieces) > 1 and piece.done >= first * per_epoch
     if edited and found[0] > np.sqrt(event.before * found.max()):
-        return f"weights changed by hand after epoch {piece.epoch} raised the loss, not a step"
+        epoch = piece.done // per_epoch
+        return f"weights changed by hand after epoch {epoch} raised the loss, not a step"
     low, high = find_rise(found, event.before, max(0, begin - start))
     if found[high] <= found[low]:
         return f"no step of epoch {last} raised the loss"
@@ -171,27 +175,33 @@ def _found(train: TrainSet, weights: Array, begin: int, before: float) -> tuple[
 
 
 def _recurs(run: Run, replay: Replay, train: TrainSet, done: int, losses: Array) -> bool:
-    """Whether the epoch of the rise, in double precision from the same state, spikes as well."""
+    """Whether the steps of the rise and some more spike in double precision as well, from the state
+    in which their epoch began."""
     if run.config.precision == "float64":
         return True
     epoch, offset = divmod(done, replay.per_epoch)
-    twin = replay.in_float64(epoch)[offset : offset + len(losses) + th.SPIKE_MOMENTUM]
-    again = train.losses(twin.astype(np.float32))  # to see a spike, single precision is enough
-    return bool(again.max() >= np.sqrt(max(losses[0], np.finfo(float).tiny) * losses[-1]))
+    level = np.sqrt(max(losses[0], np.finfo(float).tiny) * losses[-1])
+    for rows in replay.in_float64(epoch, len(losses) - 1 + th.SPIKE_MOMENTUM, offset):
+        again = train.losses(rows.astype(np.float32))  # to see a spike, that is enough
+        if not (again < level).all():  # what diverges is not below
+            return True
+    return False
 
 
 def _adam(run: Run, replay: Replay, rise: _Rise) -> Adam:
     piece, training = rise.piece, run.config.training
-    start = rise.low - min(th.SPIKE_MOMENTUM, rise.low % replay.per_epoch)  # within the epoch
-    steps = np.diff(piece.weights[start : rise.high + 1].astype(float), axis=0)
-    lengths = np.sqrt((steps**2).mean(axis=1))
+    within = (piece.done + rise.low) % replay.per_epoch  # its epoch
+    start = rise.low - min(th.SPIKE_MOMENTUM, within, rise.low)
+    rows = itertools.pairwise(piece.weights[start : rise.high + 1])
+    lengths = np.array([np.sqrt(((b.astype(float) - a) ** 2).mean()) for a, b in rows])
     at = start + int(np.argmax(lengths))
-    earlier = [*(p.gradient_norms for p in rise.earlier), piece.gradient_norms[:start]]
+    earlier = [*(p.gradient_norms for p in rise.earlier), piece.gradient_norms[: rise.low]]
+    now, usual = float(piece.gradient_norms[at]), float(np.median(np.concatenate(earlier)))
     surprise, decayed = None, None
     if training.optimizer != "sgd":
-        surprise, decayed = _second_moments(run, replay, piece.epoch * replay.per_epoch + at)
+        surprise, decayed = _second_moments(run, replay, piece.done + at)
     return Adam(
-        gradient=float(piece.gradient_norms[at] / np.median(np.concatenate(earlier))),
+        gradient=now / usual if usual > 0 else float("inf"),
         surprise=surprise,
         second_moments=decayed,
         step_over_lr=float(lengths.max() / training.lr),
@@ -216,7 +226,13 @@ def _second_moments(run: Run, replay: Replay, done: int) -> tuple[float, float]:
 
 
 def _told(stage: Amplified) -> str:
-    return f"{stage.ratio:.3g} times (without that, {1 - stage.removed:.0%} of the rise)"
+    left = f"{_share(1 - stage.removed)} of the rise would be left"
+    return f"{stage.ratio:.3g} times (with the usual amplification {left})"
+
+
+def _share(value: float) -> str:
+    """Taking a cause away can lower the loss, or raise it: beyond all or nothing is not told."""
+    return f"{min(max(value, 0.0), 1.0):.0%}"
 
 
 def _steps(count: int) -> str:

@@ -50,10 +50,6 @@ class TrainSet:
     def chosen(self, which: Array) -> "TrainSet":
         return TrainSet(self.config, (self.tokens[which], self.targets[which]))
 
-    def thinned(self, count: int) -> "TrainSet":
-        """About so many sequences, evenly spread."""
-        return self.chosen(np.arange(0, len(self.targets), -(-len(self.targets) // count)))
-
 
 class Passage:
     """From the weights `before` to the weights `after` (packed), in their precision.
@@ -94,6 +90,11 @@ class Passage:
         if count >= len(self._targets):
             return self._train
         return self._train.chosen(np.sort(np.argpartition(-self.rises, count)[:count]))
+
+    def closely(self, count: int) -> "Passage":
+        """The same way as those sequences see it, in double precision."""
+        before, after = (weights.astype(float) for weights in self._weights)
+        return Passage(self.worst(count), before, after)
 
     def within(self, length: float) -> "Passage":
         """The first part of the way, so long at most, for sequences weighted as at its end."""

@@ -137,7 +137,7 @@ def phases_from(
     matched = _matched(by_change, by_slope)
     drops = len(by_change) + len(by_slope)
     tested: Literal["test", "train"] = "test" if "test_accuracy" in run.curves else "train"
-    accuracy = run.curves[f"{tested}_accuracy"][: last + 1]
+    accuracy = _from_the_start(run.curves[f"{tested}_accuracy"][: last + 1])
     share = Series(lambda places: between([epochs[i] for i in places]), len(epochs))
     fit = Series(lambda places: accuracy[places], last + 1, coarse=last + 1)
     place, fitted = share.passed(0.5), fit.passed(0.5)
@@ -160,6 +160,13 @@ def phases_from(
         measured_to=last,
         diverged=run.diverged,
     )
+
+
+def _from_the_start(curve: Array) -> Array:
+    """A curve whose first values are missing, as an imported run's may be, begins as it goes on."""
+    known = np.flatnonzero(np.isfinite(curve))
+    first = known[0] if len(known) else 0
+    return np.concatenate([np.full(first, curve[first]), curve[first:]])
 
 
 def _chance(run: Run) -> float:

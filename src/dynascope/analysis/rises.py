@@ -32,7 +32,8 @@ class Series:
         self._values = np.full(count, np.nan)
         self._reach = min(t.RISE_REACH, count // 20)
         tail = self._tail = max(int(count * t.RISE_TAIL), min(5, count))
-        ends = np.linspace(count - tail, count - 1, min(tail, t.RISE_TAIL_VALUES)).round()
+        few = t.RISE_TAIL_VALUES if coarse < count else tail  # where all are known, all count
+        ends = np.linspace(count - tail, count - 1, min(tail, few)).round()
         self._learn(np.concatenate([np.linspace(0, count - 1, min(count, coarse)).round(), ends]))
         self.start = float(self._values[0])
         self.final = float(np.median(self._values[ends.astype(int)]))

@@ -3,13 +3,15 @@
 What an analysis finds is more than a row can hold; the columns are what one asks many runs for.
 An analysis that cannot be made of a run (phases without kept weights) leaves its columns empty and
 a note that says why: one run never stops a thousand others. Limits: only what is wrong with a run
-(`DynascopeError`) becomes a note; anything else is a bug of ours and goes up.
+(`DynascopeError`) becomes a note. Anything else, a bug of ours or no memory, is a failure: nothing
+is said of that analysis, so that it is made again, and whoever asked for it is told in the end.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass
+from traceback import clear_frames
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from dynascope.errors import DynascopeError, did_you_mean, expected
 if TYPE_CHECKING:
     from dynascope.analysis.circuit import Circuit
     from dynascope.run import Run
+
+Found = TypeVar("Found")
 
 KINDS = ("circuit", "phases", "spikes")
 
@@ -68,6 +72,38 @@ class Row:
 
     values: Mapping[str, Any]  # by column; None: nothing
     notes: Mapping[str, str | None]  # by kind that was made: why it found nothing, or not all
+    failures: Sequence["Failure"] = ()  # of the kinds that were not
+
+
+class Failure(NamedTuple):
+    """An analysis that failed for a reason that is not the run's."""
+
+    run: str
+    kind: str
+    why: Exception
+
+
+class AnalysisError(DynascopeError):
+    """Analyses failed."""
+
+    code = 1  # nobody's input is wrong
+
+
+def raise_first(failures: Sequence[Failure], hint: str = "") -> None:
+    """Raise the error that tells of failures, if there are any; `hint` says how to go on.
+
+    >>> raise_first([Failure("0f3a", "circuit", MemoryError())] * 3, "the rest is kept")
+    Traceback (most recent call last):
+    dynascope.analysis.rows.AnalysisError: run 0f3a: its circuit could not be analysed
+    (MemoryError), and 2 more such; the rest is kept.
+    """
+    if not failures:
+        return
+    run, kind, error = failures[0]
+    what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    more = f", and {len(failures) - 1} more such" if len(failures) > 1 else ""
+    told = f"run {run}: its {kind} could not be analysed ({what}){more}"
+    raise AnalysisError(f"{told}; {hint}." if hint else f"{told}.") from error
 
 
 def check_kinds(kinds: object, field: str = "kinds") -> tuple[str, ...]:
@@ -94,16 +130,26 @@ def make(run: "Run", kinds: Sequence[str] = KINDS) -> Row:
     """Make these analyses of a run."""
     values: dict[str, Any] = {}
     notes: dict[str, str | None] = {}
+    failures = []
     for kind in kinds:
         values |= dict.fromkeys(COLUMNS[kind])
         try:
-            found = _MAKERS[kind](run.loaded())
-        except DynascopeError as error:
-            notes[kind] = str(error).removeprefix(f"run {run.id}: ").removesuffix(".")
-            continue
-        values |= {name: _plain(value) for name, value in found.items()}
-        notes[kind] = _up_to(run)
-    return Row(values, notes)
+            found, note = attempt(_MAKERS[kind], run)
+            values |= plain(found or {})
+            notes[kind] = note
+        except Exception as error:  # of one run, and hours of others are not to be lost with it
+            trace = error.__traceback__
+            clear_frames(trace)  # else it, and this frame, would keep the run in memory
+            failures.append(Failure(run.id, kind, error.with_traceback(trace and trace.tb_next)))
+    return Row(values, notes, failures)
+
+
+def attempt(analysis: Callable[["Run"], Found], run: "Run") -> tuple[Found | None, str | None]:
+    """What an analysis finds of a run, if anything, and why that is nothing, or not all."""
+    try:
+        return analysis(run.loaded()), _up_to(run)
+    except DynascopeError as error:
+        return None, str(error).removeprefix(f"run {run.id}: ").removesuffix(".")
 
 
 def empty(kinds: Sequence[str], note: str) -> Row:
@@ -115,6 +161,7 @@ def empty(kinds: Sequence[str], note: str) -> Row:
 def analyse(run: "Run", kinds: Sequence[str] = KINDS) -> dict[str, Any]:
     """Analyses of one run as one flat row: its id, its seed, their columns and `analysis_note`."""
     row = make(run, check_kinds(kinds))
+    raise_first(row.failures)
     return {"id": run.id, "seed": run.seed, **row.values, "analysis_note": joined(row.notes)}
 
 
@@ -137,12 +184,22 @@ def _up_to(run: "Run") -> str | None:
     return f"diverged at epoch {run.diverged}: analysed up to {max(run.diverged - 1, 0)}"
 
 
-def _plain(value: Any) -> Any:
-    """A value as Arrow and JSON take it; a number that is none is nothing."""
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
+def plain(value: Any) -> Any:
+    """Whatever an analysis returns, as Arrow and JSON take it: a number that is none is nothing.
+
+    >>> plain({"a": np.array([1.0, np.nan]), "b": (np.int64(3), None)})
+    {'a': [1.0, None], 'b': [3, None]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "_asdict"):  # a named tuple
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -152,10 +209,9 @@ def _plain(value: Any) -> Any:
 def circuit_of(run: "Run", epoch: int = -1) -> "Circuit":
     """The circuit of a run after an epoch (-1: the last one that is sound)."""
     from dynascope.analysis.circuit import circuit
-    from dynascope.analysis.follow import last_sound_epoch
+    from dynascope.analysis.follow import check_task, last_sound_epoch
 
-    if run.data is not None:
-        raise DynascopeError("data: expected the task's own, but got others, which have no circuit")
+    check_task(run)
     at = last_sound_epoch(run) if epoch == -1 else epoch
     return circuit(run.parameters(at), run.config)
 
@@ -187,11 +243,12 @@ def _circuit(run: "Run") -> dict[str, Any]:
 
 def _phases(run: "Run") -> dict[str, Any]:
     from dynascope.analysis.phases import phases
+    from dynascope.analysis.thresholds import DROP_LEAST
 
     found = phases(run)
     return {
         "drops": [drop.epoch for drop in found.by_slope],
-        "drops_agree": found.agree,
+        "drops_agree": found.agree if found.measured_to + 1 >= DROP_LEAST else None,
         "clustered_epoch": found.clustered_epoch,
         "fitted_epoch": found.fitted_epoch,
         "lead": found.lead,

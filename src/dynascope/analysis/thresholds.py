@@ -43,7 +43,7 @@ RISE_COARSE = 64  # shares that are measured before the search narrows
 # Detection. The first four are not ours: they restate published definitions.
 SPIKE_SCORE_SIGMAS = 7.0  # OLMo 2: standard deviations from the rolling mean
 SPIKE_SCORE_WINDOW = 1000  # OLMo 2: previous values in that mean
-SKIP_STEP_SIGMAS = 6.0  # OLMo-core's skip-step optimizer
+SKIP_STEP_SIGMAS = 6.0  # OLMo-core's skip-step optimizer: standard deviations above the mean
 SKIP_STEP_WINDOW = 128  # OLMo-core; it judges nothing before half of them are there
 SPIKE_SCORE_LEAST = 64  # previous values; OLMo 2 names no number, so OLMo-core's
 SPIKE_WINDOW = 32  # previous values: few enough to follow a decay, half of them outvote a spike
@@ -56,11 +56,13 @@ TANDEM_REACH = 10  # epochs on both sides of a spike in which loss and gradient 
 TANDEM_LAGS = 5  # epochs: farther apart, two rises are not one event
 # Causes. "Usual" is the median over the steps before the rise, for as many steps as the rise takes.
 SPIKE_STEPS = 128  # steps of history, and of the stretch in which a rise is looked for
+SPIKE_HISTORY = 768  # steps at most: 256 displacements of 512 steps, which the longest rise has
+SPIKE_BYTES = 2**26  # of weights, step by step: then history is shorter, and fewer epochs looked at
 SPIKE_REACH = 3  # epochs, at most, by which a rise may begin before the epoch that shows it
 SPIKE_EDGE = 0.05  # of the rise: a slow creep before it and a flat top after it are not the rise
 SPIKE_MOMENTUM = 10  # steps, 1 / (1 - beta1): a long step moves the weights for so many more
 SPIKE_SAMPLES = 9  # displacements of the history that are followed through the model
-SPIKE_SEQUENCES = 256  # sequences in each of these; as many of the worst hurt are looked at closely
+SPIKE_SEQUENCES = 256  # the worst hurt, in each of these and in the rise, are looked at closely
 SPIKE_LEAST_HISTORY = 8  # displacements: of fewer, nothing is usual
 SPIKE_AMPLIFIED = 3.0  # times the usual; stretches without a spike reach 2 now and then
 SPIKE_LONGER = 3.0  # times the usual; ordinary mini-batch stretches reach 2.5 at times

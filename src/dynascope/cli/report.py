@@ -6,11 +6,13 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from dynascope.address import parse, resolve_many
-from dynascope.analysis.rows import KINDS, check_kinds
+from dynascope.analysis.rows import COLUMNS, KINDS, check_kinds, plain
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from dynascope.store.stored import StoredRuns
 
 ABOUT = """\
@@ -30,7 +32,6 @@ examples:
   dynascope report runs/first --json > report.json
   dynascope query runs/first "SELECT verdict, count(*) FROM runs GROUP BY 1"
 """
-_SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "diverged")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -58,12 +59,7 @@ def run(options: Namespace) -> int:
     named = options.runs if options.one is None else f"{options.runs}#{options.one}"
     if options.one is not None or address.which is not None or address.epoch is not None:
         return _print_one(named, kinds, options)
-    runs = resolve_many(options.runs)
-    if options.where is not None:
-        runs = runs.where(options.where)
-        if not len(runs):
-            raise DynascopeError(f"--where: expected runs for which {options.where}, but got none.")
-    return _print_many(runs, kinds, options)
+    return _print_many(resolve_many(options.runs), kinds, options)
 
 
 def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
@@ -85,8 +81,9 @@ def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) 
     from dynascope.cli.report_table import print_report
     from dynascope.cli.report_totals import totals
 
-    rows = _analysed(runs, kinds, options)
-    if rows is None:
+    try:
+        rows = _analysed(runs, kinds, options)
+    except KeyboardInterrupt:
         told = "what was found is kept, and the same command goes on from there"
         print(f"dynascope: stopped; {told}.", file=sys.stderr)
         return 1
@@ -100,22 +97,43 @@ def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) 
 
 def _analysed(
     runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace
-) -> list[dict[str, Any]] | None:
-    """A row for each run: what varies, how it ended, what was found; None after Ctrl-C."""
+) -> list[dict[str, Any]]:
+    """A row for each run that is wanted: what varies, how it ended, what was found."""
     from dynascope.cli.interrupt import CtrlC
     from dynascope.cli.job import Watch
-    from dynascope.cli.report_totals import plain
+    from dynascope.cli.report_totals import SUMMARY
     from dynascope.progress import Bar
 
     with CtrlC() as ctrl_c:
-        try:
-            watch = Watch(ctrl_c, Bar())
-            found = runs.analyse(kinds, threads=options.threads, progress=watch)
-        except KeyboardInterrupt:
-            return None
-    rest = runs.table([*_SUMMARY, *_varying(runs)])
+
+        def analyse(runs: "StoredRuns", kinds: tuple[str, ...]) -> "pyarrow.Table":
+            return runs.analyse(kinds, options.threads, Watch(ctrl_c, Bar()))
+
+        if options.where is not None:
+            asked = _kinds_in(options.where, kinds)
+            if asked:  # what is not known yet would hold for no run
+                analyse(runs, asked)
+            runs = _chosen(runs, options.where)
+        found = analyse(runs, kinds)
+    rest = runs.table([*SUMMARY, *_varying(runs)])
     ended = {row["id"]: row for row in rest.to_pylist()}
     return [plain(ended.get(row["id"], {}) | row) for row in found.to_pylist()]
+
+
+def _kinds_in(condition: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """The analyses that a condition asks about; a note is about those that are reported."""
+    from dynascope.store.query import columns_in
+
+    names = {*columns_in(condition)}
+    noted = kinds if "analysis_note" in names else ()
+    return tuple(kind for kind in KINDS if kind in noted or not names.isdisjoint(COLUMNS[kind]))
+
+
+def _chosen(runs: "StoredRuns", condition: str) -> "StoredRuns":
+    chosen = runs.where(condition)
+    if not len(chosen):
+        raise DynascopeError(f"--where: expected runs for which {condition}, but got none.")
+    return chosen
 
 
 def _varying(runs: "StoredRuns") -> list[str]:

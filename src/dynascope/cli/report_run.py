@@ -10,11 +10,9 @@ from rich.table import Table
 from dynascope.analysis.alias import Alias, alias
 from dynascope.analysis.circuit import Circuit
 from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.rows import circuit_of, joined
-from dynascope.cli.report_table import wrapped
-from dynascope.cli.report_totals import plain
+from dynascope.analysis.rows import attempt, circuit_of, joined, plain
+from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.table import stdout
-from dynascope.errors import DynascopeError
 from dynascope.run import Run
 
 
@@ -34,17 +32,17 @@ class Report:
     def of(cls, run: Run, epoch: int, kinds: Sequence[str]) -> "Report":
         """Make these analyses; the circuit's at an epoch (-1: the last that can be looked at)."""
         at = last_sound_epoch(run) if epoch == -1 else epoch
-        makers: dict[str, Callable[[], Any]] = {
-            "circuit": lambda: circuit_of(run, at),
-            "phases": lambda: _phases(run),
-            "spikes": lambda: _spikes(run),
+        makers: dict[str, Callable[[Run], Any]] = {
+            "circuit": lambda run: circuit_of(run, at),
+            "phases": _phases,
+            "spikes": _spikes,
         }
         found, notes = dict.fromkeys(makers), {}
         for kind in kinds:
-            try:
-                found[kind] = makers[kind]()
-            except DynascopeError as error:
-                notes[kind] = str(error).removeprefix(f"run {run.id}: ").removesuffix(".")
+            found[kind], note = attempt(makers[kind], run)
+            chosen = kind == "circuit" and epoch != -1 and found[kind] is not None
+            if note is not None and not chosen:  # how far it was analysed is no question then
+                notes[kind] = note
         other = alias(run.parameters(at), run.config) if found["circuit"] else None
         return cls(run, at, found["circuit"], other, found["phases"], found["spikes"], notes)
 
@@ -92,7 +90,7 @@ def _spikes(run: Run) -> Any:
 
 def _headline(run: Run) -> str:
     row, task = run.summary(), run.config.task
-    ended = f"accuracy {row['accuracy']:.3f}"
+    ended = f"accuracy {accuracy(row)}"
     if run.diverged is not None:
         ended = f"diverged at epoch {run.diverged}"
     what = f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}"

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dynascope.cli.marking import many
-from dynascope.cli.report_totals import Rows, Totals, is_solved, totals
+from dynascope.cli.report_totals import SUMMARY, Rows, Totals, is_solved, totals
 from dynascope.cli.table import MOST_ROWS, SOLVED_STYLE, stdout
 from dynascope.run import SOLVED_ACCURACY
 
@@ -20,7 +20,6 @@ Row = Mapping[str, Any]
 _GAP = 2  # columns of a terminal between two of the table
 _NOTES = 5  # that are told one by one
 _FIRST_OPTIONS = 2  # that come before what was found of the runs
-_NAMED = {"id", "seed", "accuracy", "learning_epoch", "diverged"}
 
 
 class Column(NamedTuple):
@@ -114,7 +113,7 @@ def _options(rows: Rows) -> Iterator[str]:
     for name in rows[0]:
         if name == "analysis_note" or name in _ANALYSED:
             return
-        if name not in _NAMED:
+        if name not in SUMMARY:
             yield name
 
 

@@ -1,17 +1,17 @@
 """What the rows of many runs come to: counts, each with its interval where it is a share."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
+from dynascope.analysis.alias import Alias
 from dynascope.run import SOLVED_ACCURACY
 
 Rows = Sequence[Mapping[str, Any]]
 Totals = dict[str, Any]
+SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "diverged")  # of each run, in a row
 
 
 def totals(rows: Rows, kinds: Sequence[str]) -> Totals:
@@ -44,7 +44,7 @@ def _circuit(rows: Rows) -> Totals:
 
 def _is_plain(row: Mapping[str, Any]) -> bool:
     """Whether the sum that a run computes is that of its relevant tokens, each once."""
-    return set(row["alias_weights"]) <= {0, 1}
+    return Alias(tuple(row["alias_weights"]), row["alias_share"], sums=0).plain
 
 
 def _phases(rows: Rows) -> Totals:
@@ -89,22 +89,3 @@ def share(successes: int, trials: int) -> Totals:
 
 def is_solved(row: Mapping[str, Any]) -> bool:
     return (row.get("accuracy") or 0) > SOLVED_ACCURACY
-
-
-def plain(value: Any) -> Any:
-    """Whatever an analysis returns, as JSON takes it: a number that is none is null.
-
-    >>> plain({"a": np.array([1.0, np.nan]), "b": (np.int64(3), None)})
-    {'a': [1.0, None], 'b': [3, None]}
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if hasattr(value, "_asdict"):  # a named tuple
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,7 +5,7 @@ checksum) and was made by the present version of the analysis. Nothing is read u
 analyses is asked for, and then only the columns in question.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, joined
+from dynascope.analysis.rows import COLUMNS, KINDS, joined
 from dynascope.store.index import Damage, open_all
 from dynascope.store.sidecar import ANALYSES, FOUND, SCHEMA, Sidecar
 from dynascope.store.tensors import DamagedError
@@ -30,7 +30,7 @@ class Source:
     """Rows as one sidecar has them, or as they were just made."""
 
     table: pa.Table
-    versions: Mapping[str, int]
+    kinds: Collection[str] = KINDS  # that count
 
 
 def read_sources(
@@ -38,15 +38,16 @@ def read_sources(
 ) -> list[Source]:
     """The rows of all sidecars, oldest first, with what the columns `names` of `SHOWN` need.
 
-    `left_out` is told of each sidecar that is damaged.
+    Sidecars of an older format have none that count. `left_out` is told of each that is damaged.
     """
     opened, damaged = open_all(folder / ANALYSES, Sidecar.open)
     needed = [*_KEYS, *(["notes"] if "analysis_note" in names else [])]
     needed += [name for name in names if name in FOUND]
     sources = []
-    for sidecar in sorted(opened, key=lambda each: (each.about["batch"], each.path.name)):
+    current = (each for each in opened if each.current)
+    for sidecar in sorted(current, key=lambda each: (each.about["batch"], each.path.name)):
         try:
-            sources.append(Source(sidecar.table(needed), dict(sidecar.about["versions"])))
+            sources.append(Source(sidecar.table(needed), sidecar.kinds))
         except DamagedError as error:
             damaged.append(Damage.of(sidecar.path, error))
     for each in damaged:
@@ -78,8 +79,7 @@ class _Found:
         self._rows = pc.list_parent_indices(made).to_numpy()
         counts = [len(each.table) for each in sources]
         self._current = {
-            kind: np.repeat([each.versions.get(kind) == VERSIONS[kind] for each in sources], counts)
-            for kind in KINDS
+            kind: np.repeat([kind in each.kinds for each in sources], counts) for kind in KINDS
         }
         self._places: dict[str, pa.Array] = {}
 

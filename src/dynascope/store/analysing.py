@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from dynascope.analysis.rows import COLUMNS, VERSIONS, Row, check_kinds, empty, in_threads, make
+from dynascope.analysis.rows import (
+    COLUMNS,
+    Failure,
+    Row,
+    check_kinds,
+    empty,
+    in_threads,
+    make,
+    raise_first,
+)
 from dynascope.engine import Report, count_threads
 from dynascope.errors import DynascopeError
 from dynascope.run import Runs
@@ -28,7 +37,8 @@ if TYPE_CHECKING:
 
 _ABOUT = ("id", "seed", "checksum")
 _BATCH_RUNS = 1000  # of one sidecar at most
-_BATCH_SECONDS = 10.0  # of work that a crash may cost
+_BATCH_SECONDS = 10.0  # of work that a crash may cost ...
+_BATCH_SHARE = 0.05  # ... or this much of all so far: long work is not to leave thousands of files
 
 
 class NotKeptWarning(UserWarning):
@@ -45,10 +55,11 @@ def analyse(runs: Runs, kinds: object, threads: int | None, report: Report | Non
     if not isinstance(runs, StoredRuns):
         about, sources = _in_memory(runs, wanted, threads, report)
     else:
-        new = complete(runs, wanted, threads, report)
+        done = complete(runs, wanted, threads, report)
+        raise_first(done.failures, "what else was found is kept, and the same again tries the rest")
         about = runs.table(_ABOUT)
         # What is damaged was named when it was looked at for what is missing.
-        sources = [*read_sources(Path(runs.folder), names, lambda damage: None), *new]
+        sources = [*read_sources(Path(runs.folder), names, lambda damage: None), *done.left]
     ids, checksums = about["id"].to_pylist(), about["checksum"].to_pylist()
     for name, column in columns(ids, checksums, names, sources).items():
         about = about.append_column(name, column)
@@ -62,13 +73,14 @@ def _in_memory(
 
     def work(i: int) -> None:
         rows[i] = make(runs[i], kinds)
+        raise_first(rows[i].failures)
 
     in_threads(work, [run.epochs for run in runs], threads, report)
     ids, seeds = [run.id for run in runs], [run.seed for run in runs]
     places = [str(i) for i in range(len(runs))]  # in memory two runs may have one id
     about = pa.table({"id": ids, "seed": seeds, "checksum": places}, schema_of(_ABOUT))
     found = as_table(ids, places, [rows[i] for i in range(len(runs))])
-    return about, [Source(found, VERSIONS)]
+    return about, [Source(found)]
 
 
 class Lack(NamedTuple):
@@ -83,14 +95,23 @@ class Lack(NamedTuple):
 
 def lacking(runs: "StoredRuns", kinds: Sequence[str]) -> list[Lack]:
     """Which of these analyses are missing."""
-    table = runs.table(["id", "checksum", "last_epoch", "analysed"]).to_pydict()
+    about = ["id", "checksum", "last_epoch", "analysed"]
+    # All columns are looked at: a kind is there only if every one of them is whole.
+    table = runs.table([*about, *(name for kind in kinds for name in COLUMNS[kind])])
     places = {run: i for i, run in enumerate(runs.ids)}
     found = []
-    for run, checksum, epochs, made in zip(*table.values(), strict=True):
+    for run, checksum, epochs, made in zip(*table.select(about).to_pydict().values(), strict=True):
         rest = tuple(kind for kind in kinds if kind not in (made or ()))
         if rest:
             found.append(Lack(places[run], run, checksum, epochs, rest))
     return found
+
+
+class Completed(NamedTuple):
+    """What became of analyses that were missing, besides those that are kept now."""
+
+    left: list[Source]  # rows that are not kept, oldest first
+    failures: list[Failure]
 
 
 def complete(
@@ -99,14 +120,15 @@ def complete(
     threads: int | None = None,
     report: Report | None = None,
     keep: bool = False,
-) -> list[Source]:
-    """Make what is missing and keep it; returns the rows that are not kept, oldest first.
+) -> Completed:
+    """Make what is missing and keep it; one that fails does not keep the others from it.
 
-    Such are those of runs that cannot be read now, and all of them where nothing can be written:
-    that is a warning, or with `keep` an error.
+    Rows that are not kept are those of runs that cannot be read now, and all of them where nothing
+    can be written: that is a warning, or with `keep` an error.
     """
     work = lacking(runs, kinds)
     keeper = _Keeper(Path(runs.folder), work, keep)
+    failures: list[Failure] = []
 
     def one(i: int) -> None:
         try:
@@ -115,13 +137,19 @@ def complete(
         except DynascopeError as error:
             keeper.hold(i, empty(work[i].kinds, str(error).removesuffix(".")))
             return
-        keeper.add(i, make(run, work[i].kinds))
+        except Exception as error:
+            failures.extend(Failure(work[i].id, kind, error) for kind in work[i].kinds)
+            return
+        row = make(run, work[i].kinds)
+        failures.extend(row.failures)
+        if row.notes:
+            keeper.add(i, row)
 
     try:
         in_threads(one, [each.epochs for each in work], threads, report)
     finally:
         keeper.flush()
-    return keeper.held()
+    return Completed(keeper.held(), failures)
 
 
 class _Keeper:
@@ -132,14 +160,15 @@ class _Keeper:
         self._lock = threading.Lock()
         self._new: dict[int, Row] = {}
         self._held: dict[int, Row] = {}
-        self._written = time.monotonic()
+        self._began = self._written = time.monotonic()
         self._refused = False
 
     def add(self, i: int, row: Row) -> None:
         with self._lock:
             self._new[i] = row
-            late = time.monotonic() - self._written > _BATCH_SECONDS
-            if not late and len(self._new) < _BATCH_RUNS:
+            now = time.monotonic()
+            due = self._written + max(_BATCH_SECONDS, _BATCH_SHARE * (now - self._began))
+            if now <= due and len(self._new) < _BATCH_RUNS:
                 return
         self.flush()
 
@@ -182,4 +211,4 @@ class _Keeper:
 
     def held(self) -> list[Source]:
         """The rows that are not kept."""
-        return [Source(as_table(*self._columns(self._held)), VERSIONS)] if self._held else []
+        return [Source(as_table(*self._columns(self._held)))] if self._held else []

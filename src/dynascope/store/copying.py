@@ -43,7 +43,7 @@ def copy_analyses(source: Path, runs: Iterable[str], target: Path) -> None:
     wanted = set(runs)
     for sidecar in open_all(source / ANALYSES, Sidecar.open)[0]:
         with contextlib.suppress(DamagedError):  # named where its columns are asked for
-            if not wanted.isdisjoint(sidecar.table(["id"])["id"].to_pylist()):
+            if sidecar.current and not wanted.isdisjoint(sidecar.table(["id"])["id"].to_pylist()):
                 _copy(sidecar.path, target)
 
 

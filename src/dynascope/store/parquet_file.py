@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -28,7 +28,7 @@ KEY = b"dynascope"  # of the footer's own metadata
 NAME = re.compile(r"(?P<name>[0-9a-f]{12})-(?P<footer>[0-9a-f]{16})\.parquet")
 _FOOTER_END = 8  # bytes after a Parquet footer: its length and PAR1
 _TAIL = 2**16  # bytes read from the end of a file in one go: our footers fit
-_NEWER = "it has format {}, and this dynascope reads {}; a newer one will read it"
+_OTHER = "it has format {}, and this dynascope reads {}; {} one will read it"
 
 
 # Writing.
@@ -120,11 +120,11 @@ class CheckedTable:
 
     @staticmethod
     def read_footer(
-        path: Path, name_key: str, known: int
+        path: Path, name_key: str, known: range
     ) -> tuple[dict[str, Any], pq.FileMetaData]:
         """The footer, checked, and what it says about the file; raises `DamagedError`.
 
-        `name_key`: the field that repeats the file's name. `known`: the format that can be read.
+        `name_key`: the field that repeats the file's name. `known`: the formats that can be read.
         """
         name = NAME.fullmatch(path.name)
         if name is None:
@@ -138,8 +138,8 @@ class CheckedTable:
             about = json.loads(metadata.metadata[KEY])
             if name_key not in about:
                 raise DamagedError("it belongs into another folder")
-            if about["format"] != known:
-                raise UnreadableError(_NEWER.format(about["format"], known))
+            if about["format"] not in known:
+                raise UnreadableError(_of_another_time(about["format"], known))
             if about[name_key] != name["name"]:
                 raise DamagedError("its name is not the one that it was written with")
         return about, metadata
@@ -157,15 +157,21 @@ class CheckedTable:
         return column_ranges(self.metadata)
 
     def _read(self, columns: Sequence[str]) -> list[pa.ChunkedArray]:
+        contents = self.check_columns(columns)
+        with reading():
+            file = pq.ParquetFile(pa.BufferReader(contents), metadata=self.metadata)
+            table = file.read(columns=list(columns), use_threads=False)
+            return [table.column(name).cast(self.SCHEMA.field(name).type) for name in columns]
+
+    def check_columns(self, columns: Iterable[str]) -> memoryview:
+        """The file's bytes, in which these columns are as written; raises `DamagedError`."""
         ranges, sums = self._ranges, self.about["columns"]
         with reading():
             contents = self._mapped()
             for name in columns:
                 if digest_ranges(contents, ranges[name]) != sums[name]:
                     raise DamagedError(f"its column {name} is not the one that was written")
-            file = pq.ParquetFile(pa.BufferReader(contents), metadata=self.metadata)
-            table = file.read(columns=list(columns), use_threads=False)
-            return [table.column(name).cast(self.SCHEMA.field(name).type) for name in columns]
+            return contents
 
     def _mapped(self) -> memoryview:
         stat = os.stat(self.path)
@@ -177,6 +183,15 @@ class CheckedTable:
     def check(self) -> None:
         """Check every column; raises `DamagedError`."""
         self._read(self.SCHEMA.names)
+
+
+def _of_another_time(format_: int, known: range) -> str:
+    """
+    >>> _of_another_time(3, range(1, 3))
+    'it has format 3, and this dynascope reads 1 to 2; a newer one will read it'
+    """
+    reads = f"{known[0]} to {known[-1]}" if len(known) > 1 else f"{known[0]}"
+    return _OTHER.format(format_, reads, "a newer" if format_ > known[-1] else "an older")
 
 
 @lru_cache(maxsize=32)

@@ -108,12 +108,19 @@ def _carry_marks(runs: list[Run], path: Path) -> None:
 
 
 def _carry_analyses(runs: Runs, path: Path) -> None:
-    """And so does what was found of them."""
+    """And so does what was found of them, wherever each comes from."""
     from dynascope.store.copying import copy_analyses
-    from dynascope.store.stored import StoredRuns
+    from dynascope.store.stored import StoredRun, StoredRuns
 
     if isinstance(runs, StoredRuns):
         copy_analyses(Path(runs.folder), runs.ids, path)
+        return
+    sources: dict[Path, list[str]] = {}
+    for run in runs:
+        if isinstance(run, StoredRun):
+            sources.setdefault(run.folder, []).append(run.id)
+    for folder, ids in sources.items():
+        copy_analyses(folder, ids, path)
 
 
 def merge(folders: Iterable[PathLike], out: PathLike) -> None:

@@ -23,7 +23,7 @@ class Shard(CheckedTable):
     @classmethod
     def open(cls, path: Path) -> "Shard":
         """Read and check the footer; raises `DamagedError`."""
-        about, metadata = cls.read_footer(path, "shard", FORMAT)
+        about, metadata = cls.read_footer(path, "shard", range(FORMAT, FORMAT + 1))
         with reading():
             tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
             file = TensorFile(tensors, about["tensors"]["size"], about["tensors"]["header"])

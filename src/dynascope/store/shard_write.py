@@ -10,9 +10,10 @@ Trajectories are renamed into place first, the Parquet file second: that rename 
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from safetensors.numpy import save as safetensors_bytes
@@ -53,12 +54,16 @@ class ShardFiles:
 
 
 def make_shard(
-    runs: Sequence[Run], positions: Sequence[int], batch: int, analyses: Sequence[Row] = ()
+    runs: Sequence[Run],
+    positions: Sequence[int],
+    batch: int,
+    analyses: Mapping[str, Row] = MappingProxyType({}),
 ) -> ShardFiles:
     """The files of some runs of one shape.
 
     `positions` order them among those saved with the same `batch` (a time in nanoseconds), and
-    batches come in the order of their times. `analyses`: a row for each run, or none at all.
+    batches come in the order of their times. `analyses`: rows of these runs, by id;
+    a run may have none.
     """
     from dynascope import __version__
 
@@ -75,9 +80,14 @@ def make_shard(
         "steps": list(steps.curves) if steps else None,
     }
     table = rows(runs, packed.places | {"position": list(positions)})
-    ids, sums = [run.id for run in runs], packed.places["checksum"]
-    sidecar = make_sidecar(ids, sums, analyses, batch) if analyses else None
+    sums = dict(zip((run.id for run in runs), packed.places["checksum"], strict=True))
+    sidecar = _sidecar(sums, analyses, batch) if analyses else None
     return ShardFiles(name, parquet_bytes(table, about), tensors, sidecar)
+
+
+def _sidecar(sums: Mapping[str, str], analyses: Mapping[str, Row], batch: int) -> SidecarFile:
+    ids = [run for run in sums if run in analyses]
+    return make_sidecar(ids, [sums[run] for run in ids], [analyses[run] for run in ids], batch)
 
 
 def _name(runs: Sequence[Run], checksums: Sequence[str], version: str) -> str:

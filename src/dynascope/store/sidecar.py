@@ -9,13 +9,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 
 from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, Row
 from dynascope.store.files import write
-from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes
+from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes, reading
 
 FORMAT = 1
 ANALYSES = "analyses"  # folder of a store
@@ -104,12 +105,44 @@ def _name(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row], ver
 
 
 class Sidecar(CheckedTable):
-    """A sidecar whose footer is right; its columns are read when asked for."""
+    """A sidecar whose footer is right; its columns are read when asked for.
+
+    One of another time is no damage: what of it does not count any more is null.
+    """
 
     SCHEMA = SCHEMA
 
     @classmethod
     def open(cls, path: Path) -> "Sidecar":
         """Read and check the footer; raises `DamagedError`."""
-        about, metadata = cls.read_footer(path, "analyses", FORMAT)
+        about, metadata = cls.read_footer(path, "analyses", range(1, FORMAT + 1))
         return cls(path, about, metadata)
+
+    @property
+    def current(self) -> bool:
+        """Whether it is of the present format; of an older one nothing counts."""
+        return bool(self.about["format"] == FORMAT)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds whose rows count: of the present version, and with all of their columns."""
+        if not self.current:
+            return frozenset()
+        with reading():
+            versions, has = self.about["versions"], {*self.about["columns"]}
+            known = (kind for kind in KINDS if versions.get(kind) == VERSIONS[kind])
+            return frozenset(kind for kind in known if {*COLUMNS[kind]} <= has)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows, checked; those of kinds that do not count are null."""
+        skipped = {name for kind in KINDS if kind not in self.kinds for name in COLUMNS[kind]}
+        read = super().table([name for name in columns if name not in skipped])
+        found = [
+            pa.nulls(len(self), FOUND[name]) if name in skipped else read[name] for name in columns
+        ]
+        return pa.Table.from_arrays(found, schema=pa.schema([SCHEMA.field(n) for n in columns]))
+
+    def check(self) -> None:
+        """Check every column that it has, also those that do not count; raises `DamagedError`."""
+        if self.current:
+            self.check_columns(self.about["columns"])

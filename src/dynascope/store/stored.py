@@ -54,6 +54,11 @@ class StoredRun(Run):
     _mapped: dict[str, Array]
 
     @property
+    def folder(self) -> Path:
+        """The store that it is in."""
+        return self._index.folder
+
+    @property
     def file(self) -> Path:
         """Where its trajectory is."""
         return self._shard.tensors.path
@@ -194,12 +199,18 @@ class StoredRun(Run):
         tensors = self._tensors
         parts = [tensors[f"{what}/{name}"] for name in self.config.shapes]
         lead = 1 if what == "weights" else 2
-        packed = np.concatenate([part.reshape(*part.shape[:lead], -1) for part in parts], axis=-1)
+        packed = np.concatenate([_flat(part, lead) for part in parts], axis=-1)
         packed.flags.writeable = False
         return packed
 
 
 _PARTS = ("tokens", "targets")
+
+
+def _flat(array: Array, lead: int) -> Array:
+    """All axes after the first `lead` as one; there may be no rows, as imported runs have no
+    states."""
+    return array.reshape(*array.shape[:lead], int(np.prod(array.shape[lead:])))
 
 
 class _Row(Mapping[str, Any]):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dynascope.errors import expected, unknown
+from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.run import Run
 from dynascope.store.analyses import SHOWN
 from dynascope.store.marks import Marks
@@ -35,11 +35,22 @@ def check_columns(columns: Sequence[str] | None, curves: bool = False) -> list[s
 def table_of(runs: Sequence[Run], columns: Sequence[str] | None, curves: bool) -> pa.Table:
     """The table of runs in memory; what analyses find of them is nowhere kept."""
     names = check_columns(columns, curves)
+    if columns is not None:
+        refuse_analyses(names)
     nowhere: dict[str, Any] = {name: [None] * len(runs) for name in PLACES}
     table = marked(rows(runs, nowhere), Marks())
     for name in (name for name in names if name in SHOWN):
         table = table.append_column(name, pa.nulls(len(runs), SHOWN[name]))
     return table.select(names)
+
+
+def refuse_analyses(names: Iterable[str]) -> None:
+    """Refuse to name columns of analyses of runs in memory: nothing would look like an answer."""
+    for name in (name for name in names if name in SHOWN):
+        raise DynascopeError(
+            f"{name}: expected stored runs, as `ds.load` and its `where` give them, but got a list "
+            "of runs; analyses are kept of stored runs only: save them first."
+        )
 
 
 def marked(table: pa.Table, marks: Marks) -> pa.Table:

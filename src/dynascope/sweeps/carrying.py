@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dynascope.analysis.rows import Failure, raise_first
 from dynascope.engine import Report, check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
 from dynascope.store.analysing import complete
@@ -57,6 +58,7 @@ class _Sweep:
     def __init__(self, plan: Plan, ledger: Ledger, folder: Path, how: How) -> None:
         self._plan, self._ledger, self._folder, self._how = plan, ledger, folder, how
         self._status = SweepStatus(0, 0)
+        self._failures: list[Failure] = []
         self._digests = {config.digest() for stage in plan.stages for config in stage.configs}
 
     def carry_out(self, work: Work, report: Report | None) -> int:
@@ -64,8 +66,11 @@ class _Sweep:
         while True:
             self._train(work, report)
             if not self._analyse(report):
-                return self._status.finished_runs
+                break
             self._look()  # runs proved damaged when they were read: they are trained again
+        all_else = "all else is done and kept, and the same sweep again tries the rest"
+        raise_first(self._failures, all_else)
+        return self._status.finished_runs
 
     def _train(self, work: Work, report: Report | None) -> None:
         number = 0
@@ -83,13 +88,13 @@ class _Sweep:
             number += 1
 
     def _analyse(self, report: Report | None) -> bool:
-        """Make the analyses that runs from before lack; what proves damaged is put aside after
-        that. Returns whether runs were among it."""
+        """Make the analyses that runs lack: runs from before, and those of which one has failed.
+        What proves damaged is put aside after that. Returns whether runs were among it."""
         kinds = self._ledger.grid.analyse
         if not kinds:
             return False
         runs = stored(self._index, self._found, self._how.strict)
-        left = complete(runs, kinds, self._how.threads, report, keep=True)
+        left, self._failures = complete(runs, kinds, self._how.threads, report, keep=True)
         unread = np.array([run for each in left for run in each.table["id"].to_pylist()], "S20")
         lost = self._damage({*self._index.shard[np.isin(self._index.ids, unread)].tolist()})
         if lost and self._how.strict:

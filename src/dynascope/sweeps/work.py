@@ -50,13 +50,17 @@ Finished = tuple[Run, Row | None]  # and what was found of it
 
 
 def finish(run: Run, kinds: Sequence[str]) -> Finished:
-    """A trained run with its analyses, made where it was trained: its record is still in memory."""
-    return run, make(run, kinds) if kinds else None
+    """A trained run with its analyses, made where it was trained: its record is still in memory.
+
+    An analysis that fails costs no run: it is missing, and tried again at the end of the sweep.
+    """
+    row = make(run, kinds)
+    return run, row if row.notes else None
 
 
 def files_of(runs: Sequence[Finished], positions: Sequence[int], batch: int) -> ShardFiles:
     """The files of a shard's runs."""
-    rows = [row for _, row in runs if row is not None]
+    rows = {run.id: row for run, row in runs if row is not None}
     return make_shard([run for run, _ in runs], positions, batch, rows)
 
 
