@@ -43,16 +43,18 @@ def fingerprint(run: Run) -> str:
 
 
 def fingerprints() -> list[str]:
-    """Of runs, and of the circuits that they begin with."""
+    """Of runs, and of the circuits of initial weights."""
     configs = [SHORT.replace(changes) for changes in VARIED]
     runs = [ds.train(config, [7], progress=False)[0] for config in configs]
-    return [fingerprint(run) for run in runs] + [measures(run) for run in runs]
+    return [fingerprint(run) for run in runs] + [measures(config) for config in configs]
 
 
-def measures(run: Run) -> str:
-    sequences = design(run.config.task).arguments
-    weights = np.ascontiguousarray(run.weights[:1])
-    found = _kernel.circuits(weights, config_shape(run.config), *sequences, [])
+def measures(config: ds.Config) -> str:
+    """All measures of a circuit, of a task short enough for all its sequences to be few."""
+    length = 2 if config.task.vocab > 3 else 6
+    config = config.replace({"task.length": length, "task.relevant": length // 2})
+    weights, sequences = ds.initial_parameters(config, 7).flat[None], design(config.task)
+    found = _kernel.circuits(weights, config_shape(config), *sequences.arguments, [])
     return hashlib.sha256(b"".join(found[name].tobytes() for name in sorted(found))).hexdigest()
 
 
