@@ -6,6 +6,8 @@
 // the predictions of changed models, which take most of the time, are computed in T.
 #pragma once
 
+#include <numeric>
+
 #include "clusters.hpp"
 #include "halves.hpp"
 #include "predictor.hpp"
@@ -63,8 +65,8 @@ template <class T> class Circuit {
   Crossed data_;
   CircuitMeasures out_;
   Halves halves_;
-  Predictor<double> predictor_;
-  Predictor<T> changed_predictor_;
+  Predictor<double, true> predictor_;
+  Predictor<T, false> changed_predictor_;
   NestedVariance embedding_, logits_;
   Clusters clusters_;
   double* wide_;                              // the weights, packed
@@ -99,8 +101,7 @@ template <class T> class Circuit {
     embedding_.finish(out_.embedding);
   }
 
-  // ---- attention and values
-  // -----------------------------------------------------------------------
+  // ---- attention and values ---------------------------------------------------------------------
   /// a_t is the weight at t times a factor of the pair: summed over the other half first.
   void attention() {
     double *of_prefix = weighted_, *of_suffix = weighted_ + data_.prefix_count;
@@ -141,8 +142,7 @@ template <class T> class Circuit {
     *out_.value_size = __builtin_sqrt(size);
   }
 
-  // ---- which positions matter
-  // ---------------------------------------------------------------------
+  // ---- which positions matter -------------------------------------------------------------------
   void redraw() {
     for (int64_t k = 0; k < halves_.prefix.width; ++k) redraw(halves_.prefix, k, halves_.suffix);
     for (int64_t k = 0; k < halves_.suffix.width; ++k) redraw(halves_.suffix, k, halves_.prefix);
@@ -229,8 +229,7 @@ template <class T> class Circuit {
     for (int64_t l = 0; l < count; ++l) changed_[l] = tokens[l];
   }
 
-  // ---- clusters
-  // -----------------------------------------------------------------------------------
+  // ---- clusters ---------------------------------------------------------------------------------
   /// The tree is made of every so manieth multiset, with so many orderings and suffixes.
   struct Part {
     int64_t step, orderings, suffixes;
@@ -260,15 +259,7 @@ template <class T> class Circuit {
   /// The i-th of some places among `count`, spread so that every token varies.
   static int64_t scattered(int64_t i, int64_t count) {
     int64_t step = static_cast<int64_t>(0.618 * static_cast<double>(count)) | 1;
-    auto divides = [](int64_t a, int64_t b) {
-      while (b) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-      }
-      return a;
-    };
-    while (divides(step, count) != 1) ++step;
+    while (std::gcd(step, count) != 1) ++step;
     return i * step % count;
   }
 
@@ -289,10 +280,9 @@ template <class T> class Circuit {
     out_.clusters[3] = static_cast<double>(multisets);
   }
 
-  // ---- predictions --
-  // --------------------------------------------------------------------------------
+  // ---- predictions ------------------------------------------------------------------------------
   /// Sequences `first` and on, up to a tile of them, through to the logits; returns how many.
-  template <bool Keep, class P> int64_t run(P& predictor, int64_t first) {
+  template <class P> int64_t run(P& predictor, int64_t first) {
     const int64_t left = sequences() - first;
     const int64_t count = left < TILE_SEQUENCES ? left : TILE_SEQUENCES;
     const int vectors = count > LANES ? 2 : 1;
@@ -305,7 +295,7 @@ template <class T> class Circuit {
         ++i;
       }
     }
-    predictor.template run<Keep>(vectors);
+    predictor.run(vectors);
     return count;
   }
 
@@ -322,7 +312,7 @@ template <class T> class Circuit {
     int64_t right = 0;
     for (int64_t j = 0; j < shape_.hidden; ++j) hits_[j] = 0;
     for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
-      const int64_t count = run<true>(predictor_, first);
+      const int64_t count = run(predictor_, first);
       for (int64_t l = 0; l < count; ++l) {
         const int64_t i = (first + l) / data_.suffix_count, j = (first + l) % data_.suffix_count;
         prediction_[first + l] = predictor_.winner(l);
@@ -373,8 +363,7 @@ template <class T> class Circuit {
     return static_cast<double>(pairs) / static_cast<double>(count * (count - self));
   }
 
-  // ---- causes: the model with one position changed
-  // --------------------------------------------------
+  // ---- causes: the model with one position changed ----------------------------------------------
   void change() {
     for (Half* half : {&halves_.prefix, &halves_.suffix}) {
       for (int64_t k = 0; k < half->width; ++k) {
@@ -392,7 +381,7 @@ template <class T> class Circuit {
   double accuracy() {
     int64_t right = 0;
     for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
-      const int64_t count = run<false>(changed_predictor_, first);
+      const int64_t count = run(changed_predictor_, first);
       int64_t i = first / data_.suffix_count, j = first % data_.suffix_count;
       for (int64_t l = 0; l < count; ++l) {
         right += changed_predictor_.winner(l) == target_[i];

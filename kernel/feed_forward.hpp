@@ -159,34 +159,41 @@ template <class T> void feed_backward_large(FeedGradient<T> grad, Tile<T>& tile,
 }
 
 // ---- choosing -----------------------------------------------------------------------------------
-template <class T> struct FeedSteps {
-  void (*forward[TILE])(Tile<T>&, const Feed<T>&);  // by number of vectors - 1
-  void (*only[TILE])(Tile<T>&, const Feed<T>&);     // forward, keeping nothing for backward
-  void (*backward[TILE])(FeedGradient<T>, Tile<T>&, const Feed<T>&);
+// By number of vectors - 1. Each kind is a table of its own: who only predicts compiles no
+// backward.
+template <class T> struct FeedForward {
+  void (*of[TILE])(Tile<T>&, const Feed<T>&);
+};
+template <class T> struct FeedBackward {
+  void (*of[TILE])(FeedGradient<T>, Tile<T>&, const Feed<T>&);
 };
 
-template <class T, class Act, int D> FeedSteps<T> small_steps() {
-  return {{feed_forward_small<T, Act, D, 1, true>, feed_forward_small<T, Act, D, 2, true>},
-          {feed_forward_small<T, Act, D, 1, false>, feed_forward_small<T, Act, D, 2, false>},
-          {feed_backward_small<T, D, 1>, feed_backward_small<T, D, 2>}};
-}
-
-template <class T, class Act> FeedSteps<T> feed_steps(int64_t dim) {
+template <class T, class Act, bool Keep> FeedForward<T> feed_forward(int64_t dim) {
   switch (dim) {
-    case 2: return small_steps<T, Act, 2>();
-    case 3: return small_steps<T, Act, 3>();
-    case 4: return small_steps<T, Act, 4>();
-    default:
-      return {{feed_forward_large<T, Act, true>, feed_forward_large<T, Act, true>},
-              {feed_forward_large<T, Act, false>, feed_forward_large<T, Act, false>},
-              {feed_backward_large<T>, feed_backward_large<T>}};
+    case 2:
+      return {{feed_forward_small<T, Act, 2, 1, Keep>, feed_forward_small<T, Act, 2, 2, Keep>}};
+    case 3:
+      return {{feed_forward_small<T, Act, 3, 1, Keep>, feed_forward_small<T, Act, 3, 2, Keep>}};
+    case 4:
+      return {{feed_forward_small<T, Act, 4, 1, Keep>, feed_forward_small<T, Act, 4, 2, Keep>}};
+    default: return {{feed_forward_large<T, Act, Keep>, feed_forward_large<T, Act, Keep>}};
   }
 }
 
-template <class T> FeedSteps<T> feed_steps(const Shape& s) {
-  if (s.activation == RELU) return feed_steps<T, Relu>(s.dim);
-  if (s.activation == SILU) return feed_steps<T, Silu>(s.dim);
-  return feed_steps<T, Gelu>(s.dim);
+/// `Keep`: hidden units and slopes stay in the tile, for backward.
+template <class T, bool Keep> FeedForward<T> feed_forward(const Shape& s) {
+  if (s.activation == RELU) return feed_forward<T, Relu, Keep>(s.dim);
+  if (s.activation == SILU) return feed_forward<T, Silu, Keep>(s.dim);
+  return feed_forward<T, Gelu, Keep>(s.dim);
+}
+
+template <class T> FeedBackward<T> feed_backward(const Shape& s) {
+  switch (s.dim) {
+    case 2: return {{feed_backward_small<T, 2, 1>, feed_backward_small<T, 2, 2>}};
+    case 3: return {{feed_backward_small<T, 3, 1>, feed_backward_small<T, 3, 2>}};
+    case 4: return {{feed_backward_small<T, 4, 1>, feed_backward_small<T, 4, 2>}};
+    default: return {{feed_backward_large<T>, feed_backward_large<T>}};
+  }
 }
 
 }  // namespace DYNASCOPE_ISA

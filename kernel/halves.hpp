@@ -124,7 +124,8 @@ class Halves {
   double top_ = 0;
   bool wide_ = false;
 
-  static double exp(double x) {  // far below, 0: no denormal numbers
+  /// Far below 0 it is 0: no denormal numbers. Not inlined: it is seldom called, from many places.
+  __attribute__((noinline)) static double exp(double x) {
     return x < -700 ? 0 : first_lane<double>(exponential<double>(broadcast(x)));
   }
 

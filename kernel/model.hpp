@@ -26,7 +26,14 @@ template <class T> class Model {
   Tile<T> tile;
 
   Model(const Shape& s, Arena& arena)
-      : shape(s), layout(s), table(s, arena), tile(s, arena), norm_(s), steps_(feed_steps<T>(s)) {}
+      : shape(s),
+        layout(s),
+        table(s, arena),
+        tile(s, arena),
+        norm_(s),
+        keeping_(feed_forward<T, true>(s)),
+        passing_(feed_forward<T, false>(s)),
+        backward_(feed_backward<T>(s)) {}
 
   /// Takes weights (padded; they must outlive the use of this model) and fills the table.
   void prepare(const T* theta, const Ablation& ablation = {nullptr, nullptr}) {
@@ -49,7 +56,7 @@ template <class T> class Model {
     if (shape.vocab == 2) attend<2>(count);
     else attend<0>(count);
     const Feed<T> feed(theta_, layout, shape, ablation_.units);
-    (Keep ? steps_.forward : steps_.only)[tile.vectors - 1](tile, feed);
+    (Keep ? keeping_ : passing_).of[tile.vectors - 1](tile, feed);
     decode();
   }
 
@@ -62,7 +69,7 @@ template <class T> class Model {
   void backward(T* grad) {
     undecode(grad);
     const Feed<T> feed(theta_, layout, shape, ablation_.units);
-    steps_.backward[tile.vectors - 1](FeedGradient<T>(grad, layout), tile, feed);
+    backward_.of[tile.vectors - 1](FeedGradient<T>(grad, layout), tile, feed);
     add_sums(grad + layout[ASSEMBLER_BIAS].padded, tile.d_psi, TILE, shape.dim, tile.vectors);
     unattend();
   }
@@ -100,7 +107,8 @@ template <class T> class Model {
 
  private:
   Normalizer<T> norm_;
-  FeedSteps<T> steps_;
+  FeedForward<T> keeping_, passing_;
+  FeedBackward<T> backward_;
   V shortest_;
   const T* theta_ = nullptr;
   Ablation ablation_ = {nullptr, nullptr};
@@ -143,8 +151,7 @@ template <class T> class Model {
     }
   }
 
-  // ---- sequences whose scores all lie far below the table's maximum
-  // ------------------------------
+  // ---- sequences whose scores all lie far below the table's maximum -----------------------------
   /// Attention of one lane with the sequence's own maximum: entry and weight per position.
   template <class F> void each_attention(int m, int lane, F use) const {
     const int64_t p = shape.vocab;
@@ -204,8 +211,7 @@ template <class T> class Model {
     }
   }
 
-  // ---- logits, loss, and back
-  // --------------------------------------------------------------------
+  // ---- logits, loss, and back -------------------------------------------------------------------
   /// logits = E psi; cross-entropy; error = (softmax - truth) * share, in place of the logits.
   void decode() {
     const int64_t classes = shape.embeddings;

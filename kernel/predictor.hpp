@@ -8,10 +8,11 @@
 namespace dynascope {
 namespace DYNASCOPE_ISA {
 
-template <class T> class Predictor {
+/// `Keep`: hidden units are kept, so that one can be left out.
+template <class T, bool Keep> class Predictor {
  public:
   Predictor(const Shape& s, Arena& arena)
-      : shape_(s), layout_(s), tile_(s, arena), norm_(s), steps_(feed_steps<T>(s)) {
+      : shape_(s), layout_(s), tile_(s, arena), norm_(s), forward_(feed_forward<T, Keep>(s)) {
     theta_ = arena.take<T>(layout_.padded_size);
     through_ = arena.take<T>(s.embeddings * s.hidden);
   }
@@ -36,12 +37,12 @@ template <class T> class Predictor {
       reinterpret_cast<T*>(tile_.xi + c * TILE)[place] = static_cast<T>(xi[c]);
   }
 
-  /// Logits of the sequences in the first `vectors` vectors; `Keep`: hidden units, too.
-  template <bool Keep> void run(int vectors) {
+  /// Logits of the sequences in the first `vectors` vectors.
+  void run(int vectors) {
     tile_.vectors = vectors;
     for (int m = 0; m < vectors; ++m) norm_.forward(tile_.x + m, tile_.xi + m, TILE);
     const Feed<T> feed(theta_, layout_, shape_, nullptr);
-    (Keep ? steps_.forward : steps_.only)[vectors - 1](tile_, feed);
+    forward_.of[vectors - 1](tile_, feed);
     multiply(tile_.error, TILE, theta_ + layout_[TOKEN_EMBEDDING].padded, shape_.dim, 1,
              shape_.embeddings, tile_.psi, TILE, shape_.dim, vectors);
   }
@@ -57,6 +58,7 @@ template <class T> class Predictor {
 
   /// The same without hidden unit j, which adds E U_j times its activation to the logits.
   int32_t winner_without(int64_t j, int64_t place) const {
+    static_assert(Keep, "hidden units are needed");
     const T gone = reinterpret_cast<const T*>(tile_.hidden + j * TILE)[place];
     return greatest(
         [&](int64_t r) { return logit(r, place) - through_[r * shape_.hidden + j] * gone; });
@@ -67,7 +69,7 @@ template <class T> class Predictor {
   Layout layout_;
   Tile<T> tile_;
   Normalizer<T> norm_;
-  FeedSteps<T> steps_;
+  FeedForward<T> forward_;
   T *theta_, *through_;  // through_ [embeddings, hidden]: E U
 
   template <class F> int32_t greatest(F of) const {

@@ -102,8 +102,7 @@ constexpr const char* CURVE_NAMES[] = {"train_loss",         "test_loss",       
                                        "min_norm_embedding", "min_norm_sequence", "grad_norm",
                                        "grad_norm_max",      "update_ratio",      "full_grad_norm"};
 
-// ---- and each step, when asked for
-// ---------------------------------------------------------------
+// ---- and each step, when asked for --------------------------------------------------------------
 enum StepCurve {
   STEP_LOSS,
   STEP_MIN_NORM_EMBEDDING,

@@ -409,27 +409,21 @@ def test_an_unedited_stretch_has_no_spike(run):
     assert not [spike for spike in made.spikes if spike.start > AT]
 
 
-def test_a_branch_whose_edit_raises_the_loss_by_itself_says_so(run):
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [(0, "changed by hand"), (60, "does not give the run's epoch")],
+    ids=["between epochs", "in the middle of one"],
+)
+def test_an_edit_that_raises_the_loss_by_itself_is_no_step(run, steps, why):
     trainer = run.trainer(AT - 20)
+    trainer.advance_steps(steps)
     edited = trainer.parameters
     edited.query *= -1
     trainer.parameters = edited
     trainer.advance(2)
     (spike,) = [s for s in spikes(trainer.run).spikes if s.start > AT - 20]
     assert spike.cause is None
-    assert "changed by hand" in spike.unexplained
-
-
-def test_an_epoch_with_an_edit_in_its_middle_cannot_be_replayed(run):
-    trainer = run.trainer(AT - 20)
-    trainer.advance_steps(60)
-    edited = trainer.parameters
-    edited.query *= -1
-    trainer.parameters = edited
-    trainer.advance(2)
-    (spike,) = [s for s in spikes(trainer.run).spikes if s.start > AT - 20]
-    assert spike.cause is None
-    assert "does not give the run's epoch" in spike.unexplained
+    assert why in spike.unexplained
 
 
 def test_few_weights_and_states_are_enough(run):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analysed import KINDS, found, sidecars, train
 from sweeping import command
-from test_sidecars import KINDS, found, sidecars, train
 from test_sweep_faults import wait_for
 
 import dynascope as ds

@@ -119,7 +119,7 @@ def train(
         return Runs(run for run in results if run is not None)
 
     try:
-        Crew(jobs, results.__setitem__, status).work(threads, reporter(progress))
+        Trainers(jobs, results.__setitem__, status).work(threads, reporter(progress))
     except KeyboardInterrupt:
         raise Interrupted(finished()) from None
     except BaseException as error:
@@ -129,17 +129,11 @@ def train(
 
 
 class Crew:
-    """Threads that take the next job until none is left.
+    """Threads that take the next piece of work until none is left; `one` says what that is."""
 
-    `done` is called with a job's index and its run, in the thread that trained it. Jobs are asked
-    for one by one, when a thread is free for them.
-    """
-
-    def __init__(
-        self, jobs: Sequence[Job], done: Callable[[int, Run], None], status: Status
-    ) -> None:
-        self.jobs, self.done, self.status = jobs, done, status
-        self._next = iter(range(len(jobs)))
+    def __init__(self, count: int, status: Status) -> None:
+        self.status = status
+        self._next = iter(range(count))
         self._lock = threading.Lock()
         self._stop, self._done = threading.Event(), threading.Event()
         self._working = 0
@@ -198,17 +192,38 @@ class Crew:
                     index = next(self._next, None)
                 if index is None:
                     return
-                run = self._one(index)
-                if run is not None:
-                    self.done(index, run)
+                self.one(index)
         except BaseException as error:  # given to the calling thread
             self._error = error
             self._stop.set()
         finally:
             self._left()
 
-    def _one(self, index: int) -> Run | None:
-        job = self.jobs[index]
+    def one(self, index: int) -> None:
+        """Do one piece of work, in one of the threads; it tells the status."""
+        raise NotImplementedError
+
+
+class Trainers(Crew):
+    """A crew that trains.
+
+    `done` is called with a job's index and its run, in the thread that trained it. Jobs are asked
+    for one by one, when a thread is free for them.
+    """
+
+    def __init__(
+        self, jobs: Sequence[Job], done: Callable[[int, Run], None], status: Status
+    ) -> None:
+        super().__init__(len(jobs), status)
+        self._jobs, self._keep = jobs, done
+
+    def one(self, index: int) -> None:
+        run = self._trained(index, self._jobs[index])
+        if run is not None:
+            self._keep(index, run)
+
+    def _trained(self, index: int, job: Job) -> Run | None:
+        """The run; None when it was told to stop."""
         trainer = job.trainer()
         left, slice_ = job.config.training.epochs, 1
         while left > 0:

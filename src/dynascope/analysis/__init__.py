@@ -9,13 +9,13 @@ from dynascope.analysis.alias import alias as alias
 from dynascope.analysis.attention import attention_map as attention_map
 from dynascope.analysis.attention import attention_similarity as attention_similarity
 from dynascope.analysis.circuit import Circuit as Circuit
-from dynascope.analysis.circuit import Shares as Shares
 from dynascope.analysis.circuit import circuit as circuit
 from dynascope.analysis.circuit import circuits as circuits
 from dynascope.analysis.drops import loss_drops as loss_drops
 from dynascope.analysis.geometry import embedding_distance as embedding_distance
 from dynascope.analysis.phases import Phases as Phases
 from dynascope.analysis.phases import phases as phases
+from dynascope.analysis.shares import Shares as Shares
 from dynascope.analysis.sparsity import sparsity as sparsity
 from dynascope.analysis.spikes import Spikes as Spikes
 from dynascope.analysis.spikes import spikes as spikes

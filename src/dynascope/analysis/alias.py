@@ -19,7 +19,8 @@ import numpy.typing as npt
 from dynascope import _kernel
 from dynascope.analysis._fit import check_fit
 from dynascope.analysis._sequences import sequences
-from dynascope.analysis.thresholds import ALIAS_SHARE, ROUNDING
+from dynascope.analysis.shares import is_variance
+from dynascope.analysis.thresholds import ALIAS_SHARE
 from dynascope.config import Config
 from dynascope.data import Tokens
 from dynascope.model import config_shape
@@ -78,9 +79,10 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     tokens = sequences(config, _ALL, _SAMPLE)
     flat = np.ascontiguousarray(fitting.flat, np.float64)
     xi = _kernel.inspect(flat, config_shape(config), tokens, {})["sequence"]
-    away = xi - xi.mean(axis=0)
+    mean = xi.mean(axis=0)
+    away = xi - mean
     variance = float((away**2).sum(axis=1).mean())
-    if not variance > ROUNDING * (float((xi**2).sum(axis=1).mean())):
+    if not is_variance(variance, float(mean @ mean)):
         return None
     search = _Search(
         tokens, away / np.sqrt(variance), np.isin(range(config.task.length), config.task.positions)

@@ -17,7 +17,8 @@ from dynascope import _kernel
 from dynascope.analysis._fit import check_fit, check_run
 from dynascope.analysis.design import Design, design
 from dynascope.analysis.follow import check_task, kept_epochs, weights_at
-from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
+from dynascope.analysis.shares import Shares, shares_of
+from dynascope.analysis.thresholds import CLEAR_GAP
 from dynascope.analysis.verdict import Verdict, judge
 from dynascope.config import Config, TaskConfig
 from dynascope.engine import count_threads
@@ -26,16 +27,6 @@ from dynascope.parameters import Parameters
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Shares:
-    """A variance in three parts that sum to one (the nested law of total variance)."""
-
-    between: float  # between multisets of relevant tokens
-    permutation: float  # between the orderings of a multiset
-    suffix: float  # between the irrelevant tokens
-    variance: float  # that is divided: the mean squared distance to the mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +99,7 @@ def measured(rows: Array, config: Config) -> list[Circuit]:
 
 def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circuit:
     relevant = np.array(task.positions)
-    embedding = _shares(row["embedding"])
+    embedding = shares_of(row["embedding"])
     variance = embedding.variance if embedding else math.inf
     size = float(row["value_size"])
     count, gap = int(row["clusters"][0]), float(row["clusters"][1])
@@ -119,7 +110,7 @@ def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circ
         sequences=sequences.sequences,
         accuracy=float(row["accuracy"]),
         embedding=embedding,
-        logits=_shares(row["logits"]),
+        logits=shares_of(row["logits"]),
         permutation_survival=float(row["permutation_survival"]),
         suffix_survival=float(row["suffix_survival"]),
         relevant_attention=attention,
@@ -143,12 +134,3 @@ def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circ
             positions=task.positions,
         ),
     )
-
-
-def _shares(parts: Array) -> Shares | None:
-    *three, mean_square = (float(part) for part in parts)
-    variance = sum(three)
-    if not variance > ROUNDING * (mean_square + abs(variance)):
-        return None
-    between, permutation, suffix = (part / variance for part in three)
-    return Shares(between, permutation, suffix, variance)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.analysis.design import design
-from dynascope.analysis.thresholds import ROUNDING
+from dynascope.analysis.shares import shares_of
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import config_shape
 from dynascope.run import Run
@@ -42,12 +42,9 @@ def shares(run: Run, epochs: Sequence[int]) -> Array:
     check_task(run)
     shape, sequences = config_shape(run.config), design(run.config.task).arguments
     parts = _kernel.circuits(weights_at(run, epochs), shape, *sequences, ["embedding"])["embedding"]
-    variance = parts[:, :3].sum(axis=1)
-    none = ~(variance > ROUNDING * (parts[:, 3] + variance))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Array = parts[:, :3] / variance[:, None]
-    found[none] = np.nan
-    return found
+    found = (shares_of(row) for row in parts)
+    none = (np.nan,) * 3
+    return np.array([(f.between, f.permutation, f.suffix) if f else none for f in found])
 
 
 def weights_at(run: Run, epochs: Iterable[int]) -> Array:

@@ -290,19 +290,14 @@ def in_threads(
 
 
 class _Analysts(Crew):
-    """A crew that analyses runs instead of training them; how it stops and reports is the same."""
+    """A crew that analyses runs."""
 
     def __init__(self, work: Callable[[int], None], costs: Sequence[int]) -> None:
-        status = Status(len(costs), sum(cost + 1 for cost in costs))
-        super().__init__([None] * len(costs), _nothing, status)  # type: ignore[list-item]
+        super().__init__(len(costs), Status(len(costs), sum(cost + 1 for cost in costs)))
         self._work, self._costs = work, costs
 
-    def _one(self, index: int) -> None:
+    def one(self, index: int) -> None:
         self._work(index)
         with self._lock:
             self.status.advance(index, self._costs[index] + 1)
             self.status.finished_runs += 1
-
-
-def _nothing(index: int, run: "Run") -> None:
-    """Nothing was trained."""

@@ -65,7 +65,7 @@ def make_sidecar(
 ) -> SidecarFile:
     """The sidecar of some runs' rows; of two with the same run the one of the later batch counts.
 
-    The same rows give the same bytes, wherever they were made.
+    The same rows and batch give the same bytes, wherever they were made.
     """
     from dynascope import __version__
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES
 from dynascope.config import Config
-from dynascope.engine import Crew, Job, Status, count_threads
+from dynascope.engine import Job, Status, Trainers, count_threads
 from dynascope.run import recorded_curves
 from dynascope.store.index import SWEEP, open_index
 from dynascope.sweeps.cost import expected_seconds
@@ -91,7 +91,7 @@ def _rate(config: Config) -> float:
     short = config.replace(plain)
     jobs = [Job(short, seed) for seed in range(threads)]
     began = time.perf_counter()
-    Crew(jobs, lambda index, run: None, Status(threads, threads * fewer)).work(threads, None)
+    Trainers(jobs, lambda index, run: None, Status(threads, threads * fewer)).work(threads, None)
     return (time.perf_counter() - began) / expected_seconds(short)
 
 

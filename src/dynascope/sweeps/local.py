@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
-from dynascope.engine import Crew, Report, count_threads
+from dynascope.engine import Report, Trainers, count_threads
 from dynascope.errors import DynascopeError
 from dynascope.sweeps.work import Collector, Flat, Keep, Shard, SweepStatus
 
@@ -23,7 +23,7 @@ def work_locally(
     jobs = Flat(shards)
     collector = Collector(shards, keep)
     try:
-        Crew(jobs, collector.add, status).work(count_threads(threads, len(jobs)), report)
+        Trainers(jobs, collector.add, status).work(count_threads(threads, len(jobs)), report)
     except KeyboardInterrupt:
         collector.flush()
         raise

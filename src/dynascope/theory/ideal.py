@@ -1,4 +1,4 @@
-"""The perfect clustering head: weights that solve the task by design, for any config.
+"""The perfect clustering head: weights that solve the task by design, wherever it is in reach.
 
 All sequences with the same multiset of relevant tokens have one sequence embedding, and each of the
 C(k+p-1, k) multisets its own. Attention does that (`_plane`), a staircase along the angle of the

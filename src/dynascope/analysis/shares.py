@@ -1,0 +1,36 @@
+"""A variance in three parts, as the kernel measures it, and when there is none to divide."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from dynascope.analysis.thresholds import ROUNDING
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A variance in three parts that sum to one (the nested law of total variance)."""
+
+    between: float  # between multisets of relevant tokens
+    permutation: float  # between the orderings of a multiset
+    suffix: float  # between the irrelevant tokens
+    variance: float  # that is divided: the mean squared distance to the mean
+
+
+def is_variance(variance: float, mean_square: float) -> bool:
+    """Whether it is more than rounding makes of vectors whose mean has this squared length."""
+    return variance > ROUNDING * (mean_square + abs(variance))
+
+
+def shares_of(parts: Array) -> Shares | None:
+    """The kernel's three parts of a variance, and the squared length of the mean, as shares; None
+    when nothing varies."""
+    *three, mean_square = (float(part) for part in parts)
+    variance = sum(three)
+    if not is_variance(variance, mean_square):
+        return None
+    between, permutation, suffix = (part / variance for part in three)
+    return Shares(between, permutation, suffix, variance)
