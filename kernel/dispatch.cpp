@@ -7,7 +7,8 @@
   extern "C" const dynascope::Engine<float>* dynascope_engine_##name##_float();   \
   extern "C" const dynascope::Engine<double>* dynascope_engine_##name##_double(); \
   extern "C" const dynascope::Task* dynascope_task_##name##_float();              \
-  extern "C" const dynascope::Measures* dynascope_measures_##name();
+  extern "C" const dynascope::Measures* dynascope_measures_##name();              \
+  extern "C" const dynascope::Curvature* dynascope_curvature_##name();
 DYNASCOPE_BUILDS
 #undef X
 
@@ -32,7 +33,8 @@ const std::vector<Build>& usable_builds() {
 #define X(name)                                                                                    \
   if (runs_here(#name))                                                                            \
     found.push_back({#name, dynascope_engine_##name##_float(), dynascope_engine_##name##_double(), \
-                     dynascope_task_##name##_float(), dynascope_measures_##name()});
+                     dynascope_task_##name##_float(), dynascope_measures_##name(),                 \
+                     dynascope_curvature_##name()});
     DYNASCOPE_BUILDS
 #undef X
     return found;

@@ -109,10 +109,12 @@ template <class T> Lanes<T> math(int function, const Lanes<T>& x) {
     case ERF: return error_function<T>(x);
     case GELU_VALUE: return Gelu::value<T>(x);
     case GELU_SLOPE: return Gelu::both<T>(x).slope;
+    case GELU_BEND: return Gelu::all<T>(x).bend;
     case RELU_VALUE: return Relu::value<T>(x);
     case RELU_SLOPE: return Relu::both<T>(x).slope;
     case SILU_VALUE: return Silu::value<T>(x);
-    default: return Silu::both<T>(x).slope;
+    case SILU_SLOPE: return Silu::both<T>(x).slope;
+    default: return Silu::all<T>(x).bend;
   }
 }
 

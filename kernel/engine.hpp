@@ -38,13 +38,16 @@ enum MathFunction {
   ERF,
   GELU_VALUE,
   GELU_SLOPE,
+  GELU_BEND,
   RELU_VALUE,
   RELU_SLOPE,
   SILU_VALUE,
-  SILU_SLOPE
+  SILU_SLOPE,
+  SILU_BEND
 };
-constexpr const char* MATH_NAMES[] = {"exp",  "log",        "erf",  "gelu",      "gelu_slope",
-                                      "relu", "relu_slope", "silu", "silu_slope"};
+constexpr const char* MATH_NAMES[] = {"exp",        "log",        "erf",      "gelu",
+                                      "gelu_slope", "gelu_bend",  "relu",     "relu_slope",
+                                      "silu",       "silu_slope", "silu_bend"};
 
 struct Task {
   void (*draw)(int32_t* tokens, int64_t count, int64_t length, int64_t vocab, uint64_t seed,
@@ -67,12 +70,21 @@ struct Measures {
   MeasuresOf<double> twice;
 };
 
+/// Second derivatives of the mean loss, in double precision.
+struct Curvature {
+  size_t (*bytes)(const Shape&, int64_t count);
+  /// products[i] = H directions[i] for i < rows, all packed; also the gradient and the loss.
+  double (*products)(double* products, double* grad, const double* packed, const double* directions,
+                     int64_t rows, const Shape&, const Examples&, void* memory);
+};
+
 struct Build {
   const char* name;  // of the instruction set
   const Engine<float>* single;
   const Engine<double>* twice;
   const Task* task;
   const Measures* measures;
+  const Curvature* curvature;
 };
 
 }  // namespace dynascope

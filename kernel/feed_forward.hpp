@@ -57,7 +57,7 @@ void feed_forward_small(Tile<T>& tile, const Feed<T>& f) {
       for (int c = 0; c < D; ++c) pre = pre + broadcast(f.receptors[c * f.step + j]) * x[c][m];
       V hidden;
       if constexpr (Keep) {
-        const ValueAndSlope<T> y = Act::template both<T>(pre);
+        const ValueAndSlope<T> y = Elementary<T>::template activation<Act>(pre);
         hidden = cut ? zero<T>() : y.value;
         tile.hidden[j * TILE + m] = hidden;
         tile.slope[j * TILE + m] = cut ? zero<T>() : y.slope;
@@ -131,7 +131,7 @@ template <class T, class Act, bool Keep> void feed_forward_large(Tile<T>& tile, 
     const bool cut = f.cut && f.cut[j];
     for (int64_t i = j * TILE; i < j * TILE + n; ++i) {
       if constexpr (Keep) {
-        const ValueAndSlope<T> y = Act::template both<T>(tile.hidden[i]);
+        const ValueAndSlope<T> y = Elementary<T>::template activation<Act>(tile.hidden[i]);
         tile.hidden[i] = cut ? zero<T>() : y.value;
         tile.slope[i] = cut ? zero<T>() : y.slope;
       } else {
@@ -168,16 +168,19 @@ template <class T> struct FeedBackward {
   void (*of[TILE])(FeedGradient<T>, Tile<T>&, const Feed<T>&);
 };
 
+/// Dual numbers fill the registers by themselves: loops over them gain nothing from d in registers.
+template <class T> constexpr bool ONLY_DERIVATIVES = !std::is_floating_point_v<T>;
+
 template <class T, class Act, bool Keep> FeedForward<T> feed_forward(int64_t dim) {
-  switch (dim) {
-    case 2:
+  if constexpr (!ONLY_DERIVATIVES<T>) {
+    if (dim == 2)
       return {{feed_forward_small<T, Act, 2, 1, Keep>, feed_forward_small<T, Act, 2, 2, Keep>}};
-    case 3:
+    if (dim == 3)
       return {{feed_forward_small<T, Act, 3, 1, Keep>, feed_forward_small<T, Act, 3, 2, Keep>}};
-    case 4:
+    if (dim == 4)
       return {{feed_forward_small<T, Act, 4, 1, Keep>, feed_forward_small<T, Act, 4, 2, Keep>}};
-    default: return {{feed_forward_large<T, Act, Keep>, feed_forward_large<T, Act, Keep>}};
   }
+  return {{feed_forward_large<T, Act, Keep>, feed_forward_large<T, Act, Keep>}};
 }
 
 /// `Keep`: hidden units and slopes stay in the tile, for backward.
@@ -188,12 +191,12 @@ template <class T, bool Keep> FeedForward<T> feed_forward(const Shape& s) {
 }
 
 template <class T> FeedBackward<T> feed_backward(const Shape& s) {
-  switch (s.dim) {
-    case 2: return {{feed_backward_small<T, 2, 1>, feed_backward_small<T, 2, 2>}};
-    case 3: return {{feed_backward_small<T, 3, 1>, feed_backward_small<T, 3, 2>}};
-    case 4: return {{feed_backward_small<T, 4, 1>, feed_backward_small<T, 4, 2>}};
-    default: return {{feed_backward_large<T>, feed_backward_large<T>}};
+  if constexpr (!ONLY_DERIVATIVES<T>) {
+    if (s.dim == 2) return {{feed_backward_small<T, 2, 1>, feed_backward_small<T, 2, 2>}};
+    if (s.dim == 3) return {{feed_backward_small<T, 3, 1>, feed_backward_small<T, 3, 2>}};
+    if (s.dim == 4) return {{feed_backward_small<T, 4, 1>, feed_backward_small<T, 4, 2>}};
   }
+  return {{feed_backward_large<T>, feed_backward_large<T>}};
 }
 
 }  // namespace DYNASCOPE_ISA

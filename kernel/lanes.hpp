@@ -144,22 +144,47 @@ template <class V, class T> DYNASCOPE_INLINE V fill(T x) {
     return {half, half};
   }
 }
-template <class T> DYNASCOPE_INLINE Lanes<T> broadcast(T x) { return fill<Lanes<T>>(x); }
-template <class T> DYNASCOPE_INLINE Lanes<T> zero() { return broadcast<T>(T(0)); }
 
-template <class T> DYNASCOPE_INLINE Lanes<T> load(const T* p) {
-  Lanes<T> v;
-  std::memcpy(&v, __builtin_assume_aligned(p, 64), sizeof v);
-  return v;
-}
+/// Between numbers in memory and numbers in lanes, and over lanes. Dual numbers have their own.
+template <class T> struct Spread {
+  using V = Lanes<T>;
+  static DYNASCOPE_INLINE V broadcast(T x) { return fill<V>(x); }
+  static DYNASCOPE_INLINE V load(const T* p) {
+    return load_anywhere(static_cast<const T*>(__builtin_assume_aligned(p, 64)));
+  }
+  static DYNASCOPE_INLINE V load_anywhere(const T* p) {
+    V v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  static DYNASCOPE_INLINE void store(T* p, const V& v) {
+    std::memcpy(__builtin_assume_aligned(p, 64), &v, sizeof v);
+  }
+  static DYNASCOPE_INLINE T lane(const V& v, int64_t i) {
+    T x;
+    std::memcpy(&x, reinterpret_cast<const char*>(&v) + i * static_cast<int64_t>(sizeof x),
+                sizeof x);
+    return x;
+  }
+  static DYNASCOPE_INLINE void put_lane(V& v, int64_t i, T x) {
+    std::memcpy(reinterpret_cast<char*>(&v) + i * static_cast<int64_t>(sizeof x), &x, sizeof x);
+  }
+  static DYNASCOPE_INLINE T least(const V& v);
+  static DYNASCOPE_INLINE T sum(const V& v);
+  static DYNASCOPE_INLINE V sums(const V* v, int64_t step);
+};
+
+template <class T> DYNASCOPE_INLINE Lanes<T> broadcast(T x) { return Spread<T>::broadcast(x); }
+template <class T> DYNASCOPE_INLINE Lanes<T> zero() { return broadcast<T>(T(0)); }
+template <class T> DYNASCOPE_INLINE Lanes<T> load(const T* p) { return Spread<T>::load(p); }
 template <class T> DYNASCOPE_INLINE Lanes<T> load_anywhere(const T* p) {  // of any alignment
-  Lanes<T> v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  return Spread<T>::load_anywhere(p);
 }
-template <class T> DYNASCOPE_INLINE void store(T* p, const Lanes<T>& v) {
-  std::memcpy(__builtin_assume_aligned(p, 64), &v, sizeof v);
+template <class T> DYNASCOPE_INLINE void store(T* p, const Lanes<T>& v) { Spread<T>::store(p, v); }
+template <class T> DYNASCOPE_INLINE T lane(const Lanes<T>& v, int64_t i) {
+  return Spread<T>::lane(v, i);
 }
+template <class T> DYNASCOPE_INLINE T first_lane(const Lanes<T>& v) { return lane<T>(v, 0); }
 
 /// Sixteen 32-bit numbers as integers of T's width; any alignment.
 template <class T> DYNASCOPE_INLINE Mask<T> widen(const int32_t* p) {
@@ -191,14 +216,8 @@ template <class T> DYNASCOPE_INLINE Lanes<T> from_bits(const Mask<T>& v) {
   return cast<Lanes<T>>(v);
 }
 
-template <class T> DYNASCOPE_INLINE T first_lane(const Lanes<T>& v) {
-  T x;
-  std::memcpy(&x, &v, sizeof x);
-  return x;
-}
-
 /// The smallest lane; NaN only if all are.
-template <class T> DYNASCOPE_INLINE T least(const Lanes<T>& v) {
+template <class T> DYNASCOPE_INLINE T Spread<T>::least(const Lanes<T>& v) {
   T lane[LANES];
   std::memcpy(lane, &v, sizeof v);
   for (int width = LANES / 2; width > 0; width /= 2)
@@ -206,6 +225,8 @@ template <class T> DYNASCOPE_INLINE T least(const Lanes<T>& v) {
       lane[i] = lane[i + width] < lane[i] || lane[i] != lane[i] ? lane[i + width] : lane[i];
   return lane[0];
 }
+
+template <class T> DYNASCOPE_INLINE T least(const Lanes<T>& v) { return Spread<T>::least(v); }
 
 template <class V> DYNASCOPE_INLINE bool any_native(V mask) {
 #if defined(__AVX512F__)
@@ -268,7 +289,7 @@ template <class T> DYNASCOPE_INLINE Lanes<T> absolute(const Lanes<T>& v) {
 }
 
 // ---- reductions: lanes (i, i+8) are added first, then (i, i+4), (i, i+2), (i, i+1) --------------
-template <class T> DYNASCOPE_INLINE T sum(const Lanes<T>& v) {
+template <class T> DYNASCOPE_INLINE T Spread<T>::sum(const Lanes<T>& v) {
   T lane[LANES];
   std::memcpy(lane, &v, sizeof v);
   for (int width = LANES / 2; width > 0; width /= 2) {
@@ -276,6 +297,7 @@ template <class T> DYNASCOPE_INLINE T sum(const Lanes<T>& v) {
   }
   return lane[0];
 }
+template <class T> DYNASCOPE_INLINE T sum(const Lanes<T>& v) { return Spread<T>::sum(v); }
 
 // Lane i of the two inputs of one merging step: from blocks of 2s lanes of `a` (then of `b`), the
 // first s lanes of each block; the second s lanes are `s` further on.
@@ -304,22 +326,28 @@ template <class V> DYNASCOPE_INLINE auto fold(const V& v) {
   else return fold(v.lo + v.hi);
 }
 
-// The sums of `Count` folded vectors from `v` on, as blocks of W/Count lanes.
+// The sums of `Count` folded vectors from `v` on, `step` apart, as blocks of W/Count lanes.
 template <class T, int Count>
-DYNASCOPE_INLINE typename NativeOf<T>::type merged(const Lanes<T>* v) {
+DYNASCOPE_INLINE typename NativeOf<T>::type merged(const Lanes<T>* v, int64_t step) {
   if constexpr (Count == 1) {
     return fold(*v);
   } else {
-    return merge<T, NATIVE<T> / Count>(merged<T, Count / 2>(v), merged<T, Count / 2>(v + Count / 2),
+    return merge<T, NATIVE<T> / Count>(merged<T, Count / 2>(v, step),
+                                       merged<T, Count / 2>(v + Count / 2 * step, step),
                                        std::make_integer_sequence<int, NATIVE<T>>{});
   }
 }
 
+template <class T> DYNASCOPE_INLINE Lanes<T> Spread<T>::sums(const Lanes<T>* v, int64_t step) {
+  typename NativeOf<T>::type parts[LANES / NATIVE<T>];
+  for (int g = 0; g < LANES / NATIVE<T>; ++g)
+    parts[g] = merged<T, NATIVE<T>>(v + g * NATIVE<T> * step, step);
+  return cast<V>(parts);
+}
+
 /// Lane k of the result is sum(v[k]): sixteen reductions for the price of three.
 template <class T> DYNASCOPE_INLINE Lanes<T> sums(const Lanes<T>* v) {
-  typename NativeOf<T>::type parts[LANES / NATIVE<T>];
-  for (int g = 0; g < LANES / NATIVE<T>; ++g) parts[g] = merged<T, NATIVE<T>>(v + g * NATIVE<T>);
-  return cast<Lanes<T>>(parts);
+  return Spread<T>::sums(v, 1);
 }
 
 }  // namespace DYNASCOPE_ISA

@@ -10,6 +10,21 @@
 namespace dynascope {
 namespace DYNASCOPE_ISA {
 
+/// The functions of one number that differ between plain and dual numbers.
+template <class T> struct Elementary {
+  static DYNASCOPE_INLINE Lanes<T> exponential(const Lanes<T>& x);
+  static DYNASCOPE_INLINE Lanes<T> logarithm(const Lanes<T>& x);
+  template <class Act> static DYNASCOPE_INLINE auto activation(const Lanes<T>& x) {
+    return Act::template both<T>(x);
+  }
+};
+template <class T> DYNASCOPE_INLINE Lanes<T> exponential(const Lanes<T>& x) {
+  return Elementary<T>::exponential(x);
+}
+template <class T> DYNASCOPE_INLINE Lanes<T> logarithm(const Lanes<T>& x) {
+  return Elementary<T>::logarithm(x);
+}
+
 /// Horner's rule, coefficients from the constant term up.
 template <class T, int N> DYNASCOPE_INLINE Lanes<T> polynomial(const Lanes<T>& x, const T (&c)[N]) {
   Lanes<T> r = broadcast(c[N - 1]);
@@ -60,7 +75,7 @@ template <class T> DYNASCOPE_INLINE Lanes<T> power_of_two(const Lanes<T>& rounde
 }
 
 /// e^x = 2^n e^r with n = round(x / ln 2). 0 below exp_low (no denormals), infinity above exp_high.
-template <class T> DYNASCOPE_INLINE Lanes<T> exponential(const Lanes<T>& x) {
+template <class T> DYNASCOPE_INLINE Lanes<T> Elementary<T>::exponential(const Lanes<T>& x) {
   using C = Constants<T>;
   const Lanes<T> low = broadcast(C::exp_low), high = broadcast(C::exp_high);
   const Lanes<T> clamped = select(x < low, low, select(x > high, high, x));
@@ -73,7 +88,7 @@ template <class T> DYNASCOPE_INLINE Lanes<T> exponential(const Lanes<T>& x) {
 }
 
 /// log x = e ln 2 + 2 atanh((m-1)/(m+1)) with x = 2^e m, m in [sqrt(1/2), sqrt(2)); normal x > 0.
-template <class T> DYNASCOPE_INLINE Lanes<T> logarithm(const Lanes<T>& x) {
+template <class T> DYNASCOPE_INLINE Lanes<T> Elementary<T>::logarithm(const Lanes<T>& x) {
   using C = Constants<T>;
   const Mask<T> shifted = bits<T>(x) - broadcast(C::sqrt_half);
   const Mask<T> e = shifted & broadcast(-(Integer<T>(1) << C::mantissa));  // sign and exponent
@@ -164,17 +179,27 @@ template <class T> DYNASCOPE_INLINE Lanes<T> error_function(const Lanes<T>& x) {
   return select(x < zero<T>(), -y, y);
 }
 
-// ---- activations: value, and value with derivative ----------------------------------------------
+// ---- activations: value, derivative, second derivative ------------------------------------------
 template <class T> struct ValueAndSlope {
   Lanes<T> value, slope;
 };
+template <class T> struct ValueSlopeAndBend {
+  Lanes<T> value, slope, bend;
+};
 
-/// gelu(x) = x Phi(x) = max(x, 0) - |x| Phi(-|x|); gelu'(x) = Phi(x) + x phi(x).
+/// gelu(x) = x Phi(x) = max(x, 0) - |x| Phi(-|x|); gelu'(x) = Phi(x) + x phi(x);
+/// gelu''(x) = (2 - x^2) phi(x).
 struct Gelu {
-  template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
+  template <class T> static DYNASCOPE_INLINE ValueSlopeAndBend<T> all(const Lanes<T>& x) {
     const NormalTail<T> n = normal_tail(absolute<T>(x));
-    const Lanes<T> left = n.tail - n.u * n.bell * broadcast(T(0.398942280401432678));
-    return {positive<T>(x) - n.u * n.tail, select(x > zero<T>(), broadcast(T(1)) - left, left)};
+    const Lanes<T> density = broadcast(T(0.398942280401432678));
+    const Lanes<T> left = n.tail - n.u * n.bell * density;
+    return {positive<T>(x) - n.u * n.tail, select(x > zero<T>(), broadcast(T(1)) - left, left),
+            (broadcast(T(2)) - n.u * n.u) * n.bell * density};
+  }
+  template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
+    const ValueSlopeAndBend<T> y = all<T>(x);
+    return {y.value, y.slope};
   }
   template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) {
     const NormalTail<T> n = normal_tail(absolute<T>(x));
@@ -187,6 +212,10 @@ struct Gelu {
 
 /// relu'(0) = 0, as in PyTorch.
 struct Relu {
+  template <class T> static DYNASCOPE_INLINE ValueSlopeAndBend<T> all(const Lanes<T>& x) {
+    const ValueAndSlope<T> y = both<T>(x);
+    return {y.value, y.slope, zero<T>()};
+  }
   template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
     return {value<T>(x), select(x > zero<T>(), broadcast(T(1)), zero<T>())};
   }
@@ -196,12 +225,18 @@ struct Relu {
 };
 
 /// silu(x) = x s(x) with s the logistic function; silu' = s + x s (1 - s), where with e = e^-|x|
-/// s (1 - s) = e/(1+e)^2: 1 - s itself would cancel.
+/// s (1 - s) = e/(1+e)^2: 1 - s itself would cancel; silu'' = s (1 - s) (2 + x (1 - 2 s)).
 struct Silu {
-  template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
+  template <class T> static DYNASCOPE_INLINE ValueSlopeAndBend<T> all(const Lanes<T>& x) {
     const Lanes<T> one = broadcast(T(1)), e = exponential<T>(-absolute<T>(x));
     const Lanes<T> inverse = one / (one + e), s = select(x < zero<T>(), e, one) * inverse;
-    return {x * s, s + x * (e * inverse * inverse)};
+    const Lanes<T> s_slope = e * inverse * inverse;
+    return {x * s, s + x * s_slope,
+            s_slope * (broadcast(T(2)) - absolute<T>(x) * ((one - e) * inverse))};
+  }
+  template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
+    const ValueSlopeAndBend<T> y = all<T>(x);
+    return {y.value, y.slope};
   }
   template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) {
     return both<T>(x).value;

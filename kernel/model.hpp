@@ -32,7 +32,7 @@ template <class T> class Model {
         tile(s, arena),
         norm_(s),
         keeping_(feed_forward<T, true>(s)),
-        passing_(feed_forward<T, false>(s)),
+        passing_(feed_forward<T, ONLY_DERIVATIVES<T>>(s)),
         backward_(feed_backward<T>(s)) {}
 
   /// Takes weights (padded; they must outlive the use of this model) and fills the table.
@@ -97,7 +97,7 @@ template <class T> class Model {
     T found[LANES];
     std::memcpy(lane, &token, sizeof token);
     for (int l = 0; l < LANES; ++l) found[l] = entry[lane[l]];
-    return cast<V>(found);
+    return load_anywhere(found);
   }
 
   /// The lanes of vector m that hold one of `count` sequences.
@@ -143,7 +143,7 @@ template <class T> class Model {
           v = v + look_up<P>(table.weighted + c * table.width(), t, m);
         tile.xi[c * TILE + m] = v * inverse;
       }
-      if (any<T>(total < broadcast(AttentionLimits<T>::faint))) attend_to_faint(m);
+      if (any<T>(total < broadcast(T(AttentionLimits<T>::faint)))) attend_to_faint(m);
       tile.norming[m] = norm_.forward(tile.x + m, tile.xi + m, TILE);
       const V counted =
           select(used(m, count), tile.norming[m].length, broadcast(T(__builtin_huge_val())));
@@ -173,20 +173,15 @@ template <class T> class Model {
       if (!cut(t)) use(entry(t), weight(t, top) / total);
   }
 
-  static bool faint(const V& total, int lane) {
-    T lanes[LANES];
-    std::memcpy(lanes, &total, sizeof total);
-    return lanes[lane] < AttentionLimits<T>::faint;
-  }
+  static bool faint(const V& total, int l) { return lane<T>(total, l) < AttentionLimits<T>::faint; }
 
   void attend_to_faint(int m) {
-    const T* value = reinterpret_cast<const T*>(table.value);
     for (int l = 0; l < LANES; ++l) {
       if (!faint(tile.total[m], l)) continue;
       for (int64_t c = 0; c < shape.dim; ++c) {
-        T* xi = reinterpret_cast<T*>(tile.xi + c * TILE + m) + l;
-        *xi = T(0);
-        each_attention(m, l, [&](int64_t e, T a) { *xi += a * value[c * table.width() + e]; });
+        T xi = T(0);
+        each_attention(m, l, [&](int64_t e, T a) { xi += a * table.value_at(c, e); });
+        Spread<T>::put_lane(tile.xi[c * TILE + m], l, xi);
       }
     }
   }
@@ -195,16 +190,14 @@ template <class T> class Model {
   /// d value(t) = a_t dxi, d score(t) = a_t dxi . (value(t) - xi).
   void unattend_faint(int m) {
     if (!table.has_direct) table.clear_direct();
-    const T* value = reinterpret_cast<const T*>(table.value);
     for (int l = 0; l < LANES; ++l) {
       if (!faint(tile.total[m], l)) continue;
       each_attention(m, l, [&](int64_t e, T a) {
         T along = T(0);
         for (int64_t c = 0; c < shape.dim; ++c) {
-          const T d = *(reinterpret_cast<const T*>(tile.d_xi + c * TILE + m) + l);
-          const T xi = *(reinterpret_cast<const T*>(tile.xi + c * TILE + m) + l);
+          const T d = lane<T>(tile.d_xi[c * TILE + m], l), xi = lane<T>(tile.xi[c * TILE + m], l);
           table.d_value_direct[c * table.width() + e] += a * d;
-          along += d * (value[c * table.width() + e] - xi);
+          along += d * (table.value_at(c, e) - xi);
         }
         table.d_score_direct[e] += a * along;
       });
@@ -268,7 +261,7 @@ template <class T> class Model {
         along = along + tile.d_xi[i] * tile.xi[i];
       }
       V inverse = broadcast(T(1)) / tile.total[m];
-      const M is_faint = tile.total[m] < broadcast(AttentionLimits<T>::faint);
+      const M is_faint = tile.total[m] < broadcast(T(AttentionLimits<T>::faint));
       if (any<T>(is_faint)) {
         unattend_faint(m);
         inverse = select(is_faint, zero<T>(), inverse);
@@ -314,9 +307,9 @@ template <class T> class Model {
     for (int m = 0; m < tile.vectors; ++m)
       for (int64_t t = 0; t < shape.length; ++t) {
         Integer<T> token[LANES];
-        T each[LANES];
+        alignas(64) T each[LANES];
         std::memcpy(token, &tile.tokens[t * TILE + m], sizeof token);
-        std::memcpy(each, &g[m], sizeof each);
+        store(each, g[m]);
         for (int l = 0; l < LANES; ++l) d[t * shape.vocab + token[l]] += each[l];
       }
   }

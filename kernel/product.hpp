@@ -91,9 +91,8 @@ inline void add_outer(T* grad, int64_t row_step, int64_t rows, const Lanes<T>* l
         continue;
       }
       for (int64_t k = count; k < LANES; ++k) product[k] = zero<T>();
-      T total[LANES];
-      const Lanes<T> v = sums<T>(product);
-      std::memcpy(total, &v, sizeof v);
+      alignas(64) T total[LANES];
+      store(total, sums<T>(product));
       for (int64_t k = 0; k < count; ++k) place[k] += total[k];
     }
   }

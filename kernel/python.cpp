@@ -449,6 +449,27 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
   return result;
 }
 
+/// The Hessian times each row of `directions`; also the gradient and the loss.
+nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
+                           const Array<int32_t>& tokens, const Array<int32_t>& targets,
+                           const Array<double>& directions) {
+  const auto size = static_cast<size_t>(packed_size(s));
+  require(packed.size() == size, "weights must be [size]");
+  require(directions.ndim() == 2 && directions.shape(1) == size, "directions must be [rows, size]");
+  auto products = make_array<double>({directions.shape(0), size}),
+       grad = make_array<double>({size});
+  const Examples data = examples(tokens, targets, s);
+  double loss = 0;
+  {
+    nb::gil_scoped_release release;
+    const Curvature& curvature = *build().curvature;
+    const Memory memory = allocate(curvature.bytes(s, data.count));
+    loss = curvature.products(products.data(), grad.data(), packed.data(), directions.data(),
+                              static_cast<int64_t>(directions.shape(0)), s, data, memory.get());
+  }
+  return nb::make_tuple(products, grad, loss);
+}
+
 template <class T> void bind_measures(nb::module_& m) {
   m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
@@ -596,6 +617,8 @@ NB_MODULE(_kernel, m) {
   bind_evaluations<double>(m);
   bind_measures<float>(m);
   bind_measures<double>(m);
+  m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
+        "directions"_a);
   m.def("initialize32", initialize<float>, "shape"_a, "seed"_a);
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);

@@ -19,7 +19,7 @@ namespace DYNASCOPE_ISA {
 
 /// Weights below `negligible` count as 0 (no denormals); a sequence whose weights sum to less than
 /// `faint` is computed with its own maximum instead. Their ratio is far below rounding.
-template <class T> struct AttentionLimits;
+template <class T> struct AttentionLimits : AttentionLimits<typename T::Plain> {};
 template <> struct AttentionLimits<float> {
   static constexpr float negligible = 1e-30f, faint = 1e-18f;
 };
@@ -65,9 +65,13 @@ template <class T> class Table {
     d_score_ = arena.take<V>(vectors);
     d_value_ = arena.take<V>(dim * vectors);
     d_z_ = arena.take<V>(dim * vectors);
+    row_ = arena.take<T>(width);
   }
 
   int64_t width() const { return vectors * LANES; }
+  T value_at(int64_t c, int64_t entry) const {
+    return lane<T>(value[c * vectors + entry / LANES], entry % LANES);
+  }
 
   /// Fills the table; returns the length of the shortest vector that was normalised.
   T forward(const T* theta, const Layout& layout, const uint8_t* cut_positions) {
@@ -145,16 +149,17 @@ template <class T> class Table {
   T inverse_root_;
   Norming<T>* norming_;
   V *d_score_, *d_value_, *d_z_;
+  T* row_;  // [width]: one component of all entries, between memory and lanes
 
   void embed(const T* theta, const Layout& layout) {
     const T* tokens = theta + layout[TOKEN_EMBEDDING].padded;
     const T* positions = theta + layout[POSITION_EMBEDDING].padded;
     for (int64_t c = 0; c < dim; ++c) {
-      T* e = reinterpret_cast<T*>(embedding + c * vectors);
-      if (vocab == 2) add_positions<2>(e, tokens + c, positions + c);
-      else add_positions<0>(e, tokens + c, positions + c);
+      if (vocab == 2) add_positions<2>(row_, tokens + c, positions + c);
+      else add_positions<0>(row_, tokens + c, positions + c);
       // Padding repeats entry 0: harmless numbers, and the same minimum and maximum.
-      for (int64_t i = entries; i < width(); ++i) e[i] = e[0];
+      for (int64_t i = entries; i < width(); ++i) row_[i] = row_[0];
+      for (int64_t i = 0; i < vectors; ++i) embedding[c * vectors + i] = load(row_ + i * LANES);
     }
   }
 
@@ -167,13 +172,14 @@ template <class T> class Table {
 
   // In the forward pass this was: embedding(a,t) = E(a) + P(t), so each gets its sum.
   void scatter(T* d_tokens, T* d_positions) const {
-    const T* d = reinterpret_cast<const T*>(d_z_);
-    for (int64_t c = 0; c < dim; ++c)
+    for (int64_t c = 0; c < dim; ++c) {
+      for (int64_t i = 0; i < vectors; ++i) store(row_ + i * LANES, d_z_[c * vectors + i]);
       for (int64_t t = 0; t < length; ++t)
         for (int64_t a = 0; a < vocab; ++a) {
-          d_tokens[a * dim + c] += d[c * width() + t * vocab + a];
-          d_positions[t * dim + c] += d[c * width() + t * vocab + a];
+          d_tokens[a * dim + c] += row_[t * vocab + a];
+          d_positions[t * dim + c] += row_[t * vocab + a];
         }
+    }
   }
 
   /// The greatest score of a position that is not cut.
@@ -192,7 +198,7 @@ template <class T> class Table {
 
   void weigh(const uint8_t* cut_positions) {
     const T greatest = greatest_score(cut_positions);
-    const V floor = broadcast(AttentionLimits<T>::negligible);
+    const V floor = broadcast(T(AttentionLimits<T>::negligible));
     for (int64_t i = 0; i < vectors; ++i) {
       const V w = exponential<T>(load(score + i * LANES) - broadcast(greatest));
       store(weight + i * LANES, select(w < floor, zero<T>(), w));

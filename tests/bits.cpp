@@ -1,5 +1,5 @@
-// Prints a hash of every number of a few short trainings, and of circuits: the same for every
-// compiler and target. Used by test_compilers.py.
+// Prints a hash of every number of a few short trainings, of circuits and of Hessians: the same for
+// every compiler and target. Used by test_compilers.py.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +14,7 @@ extern "C" const Engine<float>* dynascope_engine_tested_float();
 extern "C" const Engine<double>* dynascope_engine_tested_double();
 extern "C" const Task* dynascope_task_tested_float();
 extern "C" const Measures* dynascope_measures_tested();
+extern "C" const Curvature* dynascope_curvature_tested();
 
 namespace {
 
@@ -88,6 +89,24 @@ uint64_t measure(const Engine<T>& engine, const MeasuresOf<T>& measures, const S
   return h;
 }
 
+/// The Hessian of initial weights, times six directions.
+uint64_t bend(const Shape& shape, int64_t size) {
+  const Curvature& curvature = *dynascope_curvature_tested();
+  const auto n = static_cast<size_t>(size), N = static_cast<size_t>(shape.length);
+  std::vector<double> weights(n), directions(6 * n), products(6 * n), grad(n);
+  dynascope_engine_tested_double()->initialize(weights.data(), shape, 5);
+  for (size_t i = 0; i < directions.size(); ++i) directions[i] = static_cast<double>(i % 7) - 3;
+  std::vector<int32_t> tokens(100 * N), targets(100);
+  dynascope_task_tested_float()->draw(tokens.data(), 100, shape.length, shape.vocab, 1, 0);
+  const Examples data{tokens.data(), targets.data(), 100};
+  char* memory = static_cast<char*>(std::malloc(curvature.bytes(shape, data.count) + 64));
+  const auto aligned = (reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64;
+  curvature.products(products.data(), grad.data(), weights.data(), directions.data(), 6, shape,
+                     data, reinterpret_cast<void*>(aligned));
+  std::free(memory);
+  return hash(grad, hash(products, 1469598103934665603ull));
+}
+
 }  // namespace
 
 int main() {
@@ -100,7 +119,12 @@ int main() {
     const Measures& of = *dynascope_measures_tested();
     const uint64_t found = measure(*dynascope_engine_tested_float(), of.single, shape) ^
                            3 * measure(*dynascope_engine_tested_double(), of.twice, shape);
-    std::printf("%016llx %016llx %016llx\n", static_cast<unsigned long long>(single),
-                static_cast<unsigned long long>(twice), static_cast<unsigned long long>(found));
+    const int64_t d = shape.dim, h = shape.hidden;
+    const int64_t size =
+        (shape.embeddings + shape.length + 1 + d + 2 * h) * d + (shape.bias ? h + d : 0);
+    const uint64_t bent = bend(shape, size);
+    for (const uint64_t each : {single, twice, found, bent})
+      std::printf("%016llx ", static_cast<unsigned long long>(each));
+    std::printf("\n");
   }
 }

@@ -42,9 +42,10 @@ def bits(name: str, folder: Path) -> str:
         defined = ["-DDYNASCOPE_ISA=tested", f"-DDYNASCOPE_SCALAR={scalar}"]
         source = str(ROOT / "kernel/engine.cpp")
         run([*BUILDS[name], *FLAGS, *defined, "-c", source, "-o", objects[-1]])
-    objects.append(str(folder / "measures.o"))
-    source = str(ROOT / "kernel/measures.cpp")
-    run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
+    for part in ("measures", "curvature"):
+        objects.append(str(folder / f"{part}.o"))
+        source = str(ROOT / f"kernel/{part}.cpp")
+        run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
     run([*BUILDS[name], *FLAGS, str(ROOT / "tests/bits.cpp"), *objects, "-o", str(program)])
     if name != "wasm":
         return run([str(program)])
@@ -68,4 +69,4 @@ def test_same_bits(name: str, reference: str, tmp_path: Path) -> None:
     if "avx-512" in name and "avx512f" not in Path("/proc/cpuinfo").read_text():
         pytest.skip("this machine has no AVX-512")
     assert bits(name, tmp_path) == reference
-    assert len(reference.split()) == 6
+    assert len(reference.split()) == 12  # four hashes of each of three models

@@ -16,16 +16,23 @@ def logistic_slope(x: Array) -> Array:
     return s * (1 + x * (1 - s))
 
 
+def logistic_bend(x: Array) -> Array:
+    s = special.expit(x)
+    return s * special.expit(-x) * (2 + x * (1 - 2 * s))
+
+
 REFERENCE = {
     "exp": np.exp,
     "log": np.log,
     "erf": special.erf,
     "gelu": lambda x: x * special.ndtr(x),
     "gelu_slope": lambda x: special.ndtr(x) + x * stats.norm.pdf(x),
+    "gelu_bend": lambda x: (2 - x**2) * stats.norm.pdf(x),
     "relu": lambda x: np.maximum(x, 0),
     "relu_slope": lambda x: (x > 0).astype(float),
     "silu": lambda x: x * special.expit(x),
     "silu_slope": logistic_slope,
+    "silu_bend": logistic_bend,
 }
 TOLERANCE = {np.float32: 2e-7, np.float64: 1e-14}
 
@@ -71,6 +78,8 @@ def test_error_over_the_range(name: str, dtype: type) -> None:
         ("gelu", np.inf, np.inf),
         ("gelu_slope", 0.0, 0.5),
         ("gelu_slope", 1e20, 1.0),
+        ("gelu_bend", 1e20, 0.0),
+        ("silu_bend", 0.0, 0.5),
         ("relu", -0.0, 0.0),
         ("relu_slope", 0.0, 0.0),
         ("silu", 0.0, 0.0),
@@ -88,6 +97,7 @@ def test_far_negative_gelu_is_nothing(dtype: type) -> None:
     x = np.array([-1e3, -1e10, -1e30], dtype)
     assert np.abs(_kernel.math("gelu", x)).max() < 1e-15
     assert np.abs(_kernel.math("gelu_slope", x)).max() < 1e-15
+    assert np.abs(_kernel.math("gelu_bend", x)).max() < 1e-15
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17])

@@ -15,7 +15,7 @@ import pytest
 from variant import ROOT, build_variant
 
 TESTS = ["test_math.py", "test_twin.py", "test_optimizers.py", "test_recording.py"]
-TESTS += ["test_divergence.py", "test_reproducible.py::TestDistributions"]
+TESTS += ["test_divergence.py", "test_hessian.py", "test_reproducible.py::TestDistributions"]
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ MUTANTS = [
     Mutant(
         "faint sequences' scores forget xi",
         "model.hpp",
-        "along += d * (value[c * table.width() + e] - xi);",
-        "along += d * (value[c * table.width() + e] + 0 * xi);",
+        "along += d * (table.value_at(c, e) - xi);",
+        "along += d * (table.value_at(c, e) + T(0) * xi);",
     ),
     Mutant(
         "tied embedding's decoder gradient dropped",
@@ -99,8 +99,26 @@ MUTANTS = [
     Mutant(
         "gelu's slope without phi",
         "math.hpp",
-        "n.tail - n.u * n.bell * broadcast(T(0.398942280401432678))",
+        "n.tail - n.u * n.bell * density",
         "n.tail - n.u * n.bell * broadcast(T(0.398))",
+    ),
+    Mutant("gelu's bend", "math.hpp", "(broadcast(T(2)) - n.u * n.u)", "(broadcast(T(2)) - n.u)"),
+    Mutant("half of a product's derivative", "dual.hpp", " + scaled(b.along, a.value)};", "};"),
+    Mutant(
+        "quotient's derivative", "dual.hpp", "- scaled(b.along, value)", "+ scaled(b.along, value)"
+    ),
+    Mutant("root's derivative", "dual.hpp", "broadcast(T(0.5)) / root", "broadcast(T(1)) / root"),
+    Mutant(
+        "slope as if it were constant",
+        "dual.hpp",
+        "scaled(x.along, y.bend)",
+        "scaled(x.along, zero<T>())",
+    ),
+    Mutant(
+        "directions of the last, short block",
+        "curvature.hpp",
+        "out[(row + k) * size + i]",
+        "out[k * size + i]",
     ),
     Mutant(
         "Adam's second bias correction",

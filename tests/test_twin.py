@@ -5,7 +5,7 @@ import pytest
 from cases import CASES, Case, largest, relative
 
 from dynascope import _kernel
-from dynascope.model import _Call
+from dynascope.model import Call
 from dynascope.parameters import Parameters
 
 
@@ -13,8 +13,8 @@ def both(case: Case, precision: str) -> tuple[float, Parameters, float, Paramete
     """Loss and gradient of the kernel in this precision, and of the twin in double precision."""
     tokens, targets = case.examples()
     parameters, config = case.parameters(precision), case.config(precision)
-    call = _Call(parameters, config.model)
-    wide = _Call(parameters.astype(np.float64), config.model)
+    call = Call(parameters, config.model)
+    wide = Call(parameters.astype(np.float64), config.model)
     cuts = call.cuts(case.ablate)
     loss, grad = _kernel.loss_and_gradient(call.flat, call.shape, tokens, targets, *cuts)
     loss2, grad2 = _kernel.loss_and_gradient(

@@ -28,6 +28,8 @@ from dynascope.parameters import Parameters as Parameters
 from dynascope.run import Origin as Origin
 from dynascope.run import Run as Run
 from dynascope.run import Runs as Runs
+from dynascope.second_order import hessian as hessian
+from dynascope.second_order import hessian_products as hessian_products
 from dynascope.trainer import Trainer as Trainer
 
 if TYPE_CHECKING:

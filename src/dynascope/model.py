@@ -100,9 +100,8 @@ def forward(
     >>> bool((same.logits[0] == plain.logits[0]).all())
     True
     """
-    call = _Call(parameters, model)
-    checked = check_tokens("tokens", tokens, call.sizes["vocab"])
-    call.check_length(checked.shape[1])
+    call = Call(parameters, model)
+    checked = call.sequences(tokens)
     cuts = call.cuts(ablate)
     patches: dict[str, Array] = {}
 
@@ -139,19 +138,15 @@ def loss_and_gradient(
     >>> round((loss - step) / (1e-6 * grad.norm() ** 2), 3)  # the gradient predicts the change
     1.0
     """
-    call = _Call(parameters, model)
-    checked = check_tokens("tokens", tokens, call.sizes["vocab"])
-    call.check_length(checked.shape[1])
-    if not len(checked):
-        raise expected("tokens", "at least one sequence", "none")
-    wanted = check_targets("targets", targets, len(checked), call.sizes["embeddings"])
+    call = Call(parameters, model)
+    checked, wanted = call.examples(tokens, targets)
     loss, grad = _kernel.loss_and_gradient(
         call.flat, call.shape, checked, wanted, *call.cuts(ablate)
     )
     return float(loss), Parameters.from_flat(grad, parameters.shapes)
 
 
-class _Call:
+class Call:
     """Parameters and model options that have been found to go together."""
 
     def __init__(self, parameters: Parameters, model: ModelConfig | Config | None) -> None:
@@ -172,9 +167,21 @@ class _Call:
         self.shape = kernel_shape(model, self.sizes)
         self.flat = np.ascontiguousarray(parameters.flat)
 
-    def check_length(self, length: int) -> None:
-        if length != self.sizes["length"]:
-            raise expected("tokens", f"sequences of length {self.sizes['length']}", length)
+    def sequences(self, tokens: npt.ArrayLike) -> Array:
+        checked = check_tokens("tokens", tokens, self.sizes["vocab"])
+        if checked.shape[1] != self.sizes["length"]:
+            raise expected(
+                "tokens", f"sequences of length {self.sizes['length']}", checked.shape[1]
+            )
+        return checked
+
+    def examples(self, tokens: npt.ArrayLike, targets: npt.ArrayLike) -> tuple[Array, Array]:
+        """Sequences, at least one, and what they should give."""
+        checked = self.sequences(tokens)
+        if not len(checked):
+            raise expected("tokens", "at least one sequence", "none")
+        classes = self.sizes["embeddings"]
+        return checked, check_targets("targets", targets, len(checked), classes)
 
     def cuts(self, ablate: Ablate | None) -> tuple[Array | None, Array | None]:
         for name in ablate or {}:

@@ -1,0 +1,92 @@
+"""Second derivatives of the loss: the exact Hessian, whole or times some directions.
+
+The kernel runs its own gradient on dual numbers: there is no step size, and no error but rounding.
+Always in float64.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope import _kernel
+from dynascope.config import Config, ModelConfig
+from dynascope.errors import expected
+from dynascope.model import Call
+from dynascope.parameters import Parameters
+
+Array = npt.NDArray[Any]
+
+MAX_DENSE = 8192  # weights: the matrix takes half a gigabyte there
+
+
+def hessian(
+    parameters: Parameters,
+    tokens: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    model: ModelConfig | Config | None = None,
+) -> Array:
+    """[n, n]: the Hessian of the mean cross-entropy, in the order of `parameters.flat`.
+
+    >>> import dynascope as ds
+    >>> config = ds.Config()
+    >>> h = ds.hessian(ds.initial_parameters(config), *ds.dataset(config.task), config.model)
+    >>> h.shape, bool((h == h.T).all())
+    ((196, 196), True)
+    >>> int((np.linalg.eigvalsh(h) < -1e-9).sum()) > 0  # directions in which the loss bends down
+    True
+    """
+    call, checked, wanted = _checked(parameters, tokens, targets, model)
+    size = len(call.flat)
+    if size > MAX_DENSE:
+        raise expected(
+            "parameters",
+            f"at most {MAX_DENSE} weights for a whole Hessian",
+            size,
+            "take ds.hessian_products, or ds.theory.curvature, which needs no more than those",
+        )
+    flat = call.flat.astype(np.float64)
+    made = _kernel.hessian_products(flat, call.shape, checked, wanted, np.eye(size))[0]
+    return np.asarray((made + made.T) / 2)  # the two halves differ by rounding
+
+
+def hessian_products(
+    parameters: Parameters,
+    directions: npt.ArrayLike,
+    tokens: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    model: ModelConfig | Config | None = None,
+) -> Array:
+    """The Hessian times a direction [n], or times each row of several [m, n].
+
+    >>> import dynascope as ds
+    >>> config = ds.Config()
+    >>> p = ds.initial_parameters(config)
+    >>> shift = p * 0  # moving E by c and P by -c changes nothing
+    >>> shift.token_embedding[:], shift.position_embedding[:] = 1, -1
+    >>> along = ds.hessian_products(p, shift.flat, *ds.dataset(config.task), config.model)
+    >>> float(abs(along).max()) < 1e-12
+    True
+    """
+    call, checked, wanted = _checked(parameters, tokens, targets, model)
+    size = len(call.flat)
+    try:
+        rows = np.asarray(directions, np.float64)
+    except (TypeError, ValueError):
+        raise expected("directions", f"{size} numbers, or rows of so many", directions) from None
+    if rows.ndim not in (1, 2) or rows.shape[-1] != size:
+        raise expected("directions", f"{size} numbers, or rows of so many", f"shape {rows.shape}")
+    flat = call.flat.astype(np.float64)
+    lines = np.ascontiguousarray(np.atleast_2d(rows))
+    made = _kernel.hessian_products(flat, call.shape, checked, wanted, lines)[0]
+    return np.asarray(made.reshape(rows.shape))
+
+
+def _checked(
+    parameters: Parameters,
+    tokens: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    model: ModelConfig | Config | None,
+) -> tuple[Call, Array, Array]:
+    call = Call(parameters, model)
+    return call, *call.examples(tokens, targets)
