@@ -17,9 +17,9 @@ import numpy as np
 import dynascope as ds
 from dynascope.analysis import VERDICTS
 from dynascope.cli.table import wilson
+from pages import put
 
-HERE = Path(__file__).parent
-RESULTS, PAGE = HERE / "what_happened.json", HERE.parent / "docs" / "analysis.md"
+RESULTS = Path(__file__).with_suffix(".json")
 FIRST = 200
 BANDS = ((0.999, "at least 0.999"), (0.9, "0.9 to 0.999"), (0.6, "0.6 to 0.9"), (0.0, "below 0.6"))
 
@@ -33,7 +33,7 @@ def main() -> None:
     for name, text in tables(results).items():
         print(f"\n{name}\n\n{text}")
         if not given.dry:
-            put(name, text)
+            put("analysis.md", name, text)
     if not given.dry:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -154,15 +154,6 @@ def causes(r: dict[str, Any]) -> str:
 def share(count: int, of: int) -> str:
     low, high = wilson(count, of)
     return f"{count} of {of} ({count / of:.0%}; 95% interval {low:.0%} to {high:.0%})"
-
-
-def put(name: str, text: str) -> None:
-    """Replace what the page has between the marks of a table."""
-    page = PAGE.read_text()
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ namespace DYNASCOPE_ISA {
 
 constexpr int DIRECTIONS = 4;  // at once; more share the values' work but spill more registers
 
-class HessianProducts {
+/// K directions at a time.
+template <int K> class HessianProducts {
  public:
   HessianProducts(const Shape& s, int64_t count, Arena& arena)
       : model_(s, arena), data_(s, count, arena) {
@@ -25,8 +26,8 @@ class HessianProducts {
     for (int64_t i = 0; i < examples.count; ++i)
       data_.append(examples.tokens + i * model_.shape.length, examples.targets[i]);
     double loss = 0;
-    for (int64_t row = 0; row < rows || row == 0; row += DIRECTIONS) {
-      const int64_t here = rows - row < DIRECTIONS ? rows - row : DIRECTIONS;
+    for (int64_t row = 0; row < rows || row == 0; row += K) {
+      const int64_t here = rows - row < K ? rows - row : K;
       for (int64_t i = 0; i < size; ++i) {
         packed_[i] = D(packed[i]);
         for (int64_t k = 0; k < here; ++k)
@@ -42,7 +43,7 @@ class HessianProducts {
   }
 
  private:
-  using D = Dual<double, DIRECTIONS>;
+  using D = Dual<double, K>;
   Model<D> model_;
   Sequences data_;
   D *theta_, *grad_, *packed_;
@@ -55,7 +56,7 @@ class HessianProducts {
     double loss = 0;
     for (int64_t i = 0; i < data_.count; i += TILE_SEQUENCES) {
       const int64_t left = data_.count - i < TILE_SEQUENCES ? data_.count - i : TILE_SEQUENCES;
-      model_.forward<true>(data_, i, left, data_.count);
+      model_.template forward<true>(data_, i, left, data_.count);
       for (int m = 0; m < model_.tile.vectors; ++m)
         loss += sum<double>(model_.tile.loss[m].value * model_.tile.share[m].value);
       model_.backward(grad_);

@@ -65,7 +65,7 @@ template <class T> class Table {
     d_score_ = arena.take<V>(vectors);
     d_value_ = arena.take<V>(dim * vectors);
     d_z_ = arena.take<V>(dim * vectors);
-    row_ = arena.take<T>(width);
+    row_ = arena.take<T>(IN_PLACE ? 0 : width);
   }
 
   int64_t width() const { return vectors * LANES; }
@@ -149,17 +149,23 @@ template <class T> class Table {
   T inverse_root_;
   Norming<T>* norming_;
   V *d_score_, *d_value_, *d_z_;
-  T* row_;  // [width]: one component of all entries, between memory and lanes
+  T* row_;  // [width]: one component of all entries, where lanes are not numbers in memory
+
+  /// Plain numbers in lanes are numbers in a row; dual ones have to be copied.
+  static constexpr bool IN_PLACE = std::is_floating_point_v<T>;
+  T* numbers(V* component) const { return IN_PLACE ? reinterpret_cast<T*>(component) : row_; }
 
   void embed(const T* theta, const Layout& layout) {
     const T* tokens = theta + layout[TOKEN_EMBEDDING].padded;
     const T* positions = theta + layout[POSITION_EMBEDDING].padded;
     for (int64_t c = 0; c < dim; ++c) {
-      if (vocab == 2) add_positions<2>(row_, tokens + c, positions + c);
-      else add_positions<0>(row_, tokens + c, positions + c);
+      T* e = numbers(embedding + c * vectors);
+      if (vocab == 2) add_positions<2>(e, tokens + c, positions + c);
+      else add_positions<0>(e, tokens + c, positions + c);
       // Padding repeats entry 0: harmless numbers, and the same minimum and maximum.
-      for (int64_t i = entries; i < width(); ++i) row_[i] = row_[0];
-      for (int64_t i = 0; i < vectors; ++i) embedding[c * vectors + i] = load(row_ + i * LANES);
+      for (int64_t i = entries; i < width(); ++i) e[i] = e[0];
+      if constexpr (!IN_PLACE)
+        for (int64_t i = 0; i < vectors; ++i) embedding[c * vectors + i] = load(e + i * LANES);
     }
   }
 
@@ -173,11 +179,13 @@ template <class T> class Table {
   // In the forward pass this was: embedding(a,t) = E(a) + P(t), so each gets its sum.
   void scatter(T* d_tokens, T* d_positions) const {
     for (int64_t c = 0; c < dim; ++c) {
-      for (int64_t i = 0; i < vectors; ++i) store(row_ + i * LANES, d_z_[c * vectors + i]);
+      T* d = numbers(d_z_ + c * vectors);
+      if constexpr (!IN_PLACE)
+        for (int64_t i = 0; i < vectors; ++i) store(d + i * LANES, d_z_[c * vectors + i]);
       for (int64_t t = 0; t < length; ++t)
         for (int64_t a = 0; a < vocab; ++a) {
-          d_tokens[a * dim + c] += row_[t * vocab + a];
-          d_positions[t * dim + c] += row_[t * vocab + a];
+          d_tokens[a * dim + c] += d[t * vocab + a];
+          d_positions[t * dim + c] += d[t * vocab + a];
         }
     }
   }

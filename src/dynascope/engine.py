@@ -36,12 +36,16 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass
 class Status:
-    """How far a call of `train` is; given to its `progress` function about ten times a second."""
+    """How far a call of `train` is; given to its `progress` function about ten times a second.
+
+    Other long jobs count other things than `epochs`: `unit` says which. Of runs they have one.
+    """
 
     runs: int
     epochs: int  # in all runs together
     finished_runs: int = 0
     finished_epochs: int = 0
+    unit: str = "epochs"
     began: float = field(default_factory=time.perf_counter)
 
     @property

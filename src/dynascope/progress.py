@@ -35,7 +35,7 @@ class Bar:
             self._shown.update(
                 self._shown.task_ids[0],
                 completed=share,
-                runs=f"{status.finished_runs}/{status.runs} runs",
+                runs=_done(status),
                 speed=_speed(status),
                 left=f"{clock(whole - status.seconds)} left",
             )
@@ -74,8 +74,7 @@ class Lines:
             return
         self._next = status.seconds + self._every
         left = clock(status.seconds / status.share - status.seconds)
-        runs = f"{status.finished_runs}/{status.runs} runs"
-        print(f"{status.share:.0%}  {runs}  {left} left", file=sys.stderr, flush=True)
+        print(f"{status.share:.0%}  {_done(status)}  {left} left", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is left open."""
@@ -92,8 +91,15 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
+def _done(status: "Status") -> str:
+    if status.unit == "epochs":
+        return f"{status.finished_runs}/{status.runs} runs"
+    return f"{status.finished_epochs:,}/{status.epochs:,} {status.unit}"
+
+
 def _speed(status: "Status") -> str:
     runs = status.finished_runs / status.seconds
     if runs >= 1:
         return f"{runs:,.1f} runs/s"
-    return f"{status.finished_epochs / status.seconds:,.0f} epochs/s"
+    speed = status.finished_epochs / status.seconds
+    return f"{speed:,.{0 if speed >= 10 else 1}f} {status.unit}/s"

@@ -4,15 +4,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from dynascope._cached import cached_property
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
+from dynascope._validate import Choice
 from dynascope.config import Config
-from dynascope.data import Data
+from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
 
@@ -119,6 +121,28 @@ class Run:
         from dynascope.trainer import Trainer
 
         return Trainer.at(self, epoch).parameters
+
+    def examples(self, split: Split = "train") -> Examples:
+        """Tokens and targets of the run's own train, test or unseen set, or of all sequences.
+
+        >>> import dynascope as ds
+        >>> run = ds.train(ds.Config().replace({"training.epochs": 1}), progress=False)[0]
+        >>> loss, _ = ds.loss_and_gradient(run.parameters(), *run.examples(), run.config)
+        >>> bool(abs(loss - run.curves["train_loss"][-1]) < 1e-6)
+        True
+        """
+        Choice(SPLITS).check("split", split)
+        if self.data is not None:
+            if split == "all":
+                raise expected("split", "train, test or unseen of data of one's own", split)
+            train, test = self.data.sets
+            return {"train": train, "test": test}.get(split) or without(test, train[0])
+        if self.origin and self.origin.kind == "import" and split != "all":
+            raise DynascopeError(
+                f"run {self.id}: expected one whose {split} set is known, but it is imported: its "
+                "data were not kept; take split='all', or fine-tune from it."
+            )
+        return dataset(self.config.task, self.seed, split)
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""

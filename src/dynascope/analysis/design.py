@@ -5,11 +5,12 @@ is what lets a variance be taken apart exactly (`variance.hpp`).
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from dynascope import _kernel
+from dynascope._cached import cached_property
 from dynascope.config import TaskConfig
 from dynascope.data import Tokens
 

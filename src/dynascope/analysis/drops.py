@@ -14,13 +14,13 @@ epochs are judged in blocks, each of which then counts as one epoch in all thres
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, exp
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from dynascope._cached import cached_property
 from dynascope.analysis import thresholds as t
 from dynascope.analysis.smoothing import (
     block_medians,

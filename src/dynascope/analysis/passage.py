@@ -12,15 +12,15 @@ Stages, and what each does with its input:
   measured where it is read, in logits: half the embedding and twice the output are the same model.
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
+from dynascope._cached import cached_property
 from dynascope.config import Config
-from dynascope.data import Examples, dataset
+from dynascope.data import Examples
 from dynascope.model import config_shape
 from dynascope.run import Run
 
@@ -39,8 +39,7 @@ class TrainSet:
 
     @classmethod
     def of(cls, run: Run) -> "TrainSet":
-        examples = run.data.sets[0] if run.data else dataset(run.config.task, run.seed)
-        return cls(run.config, examples)
+        return cls(run.config, run.examples())
 
     def losses(self, weights: Array) -> Array:
         """[n]: the mean loss at each row of packed weights [n, packed], in their precision."""

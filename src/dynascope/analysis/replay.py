@@ -8,13 +8,13 @@ pieces lie in one array, so the caller's `most` steps are all the memory that re
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
+from dynascope._cached import cached_property
 from dynascope.run import Run
 from dynascope.tape import steps_per_epoch
 from dynascope.trainer import Trainer

@@ -13,6 +13,8 @@ from dynascope.errors import DynascopeError
 if TYPE_CHECKING:
     import pyarrow
 
+    from dynascope.cli.report_theory import Theory
+    from dynascope.run import Run
     from dynascope.store.stored import StoredRuns
 
 ABOUT = """\
@@ -29,6 +31,7 @@ examples:
   dynascope report runs/first
   dynascope report runs/first --where "accuracy > 0.9" --kinds circuit
   dynascope report runs/first#seed=3
+  dynascope report runs/first#seed=3@400 --theory
   dynascope report runs/first --json > report.json
   dynascope query runs/first "SELECT verdict, count(*) FROM runs GROUP BY 1"
 """
@@ -46,6 +49,12 @@ def add_options(parser: ArgumentParser) -> None:
         default=",".join(KINDS),
         help=f"of analyses, with commas between (default: {','.join(KINDS)})",
     )
+    parser.add_argument(
+        "--theory",
+        action="store_true",
+        help="of one run: also how far it is from stationary, bounds on its gradient, the exact "
+        "curvature, whether its plateaus are saddles",
+    )
     parser.add_argument("--json", action="store_true", help="everything, as one JSON document")
     parser.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
 
@@ -59,6 +68,10 @@ def run(options: Namespace) -> int:
     named = options.runs if options.one is None else f"{options.runs}#{options.one}"
     if options.one is not None or address.which is not None or address.epoch is not None:
         return _print_one(named, kinds, options)
+    if options.theory:
+        raise DynascopeError(
+            "--theory: expected a single run, but got a folder; name one with --run."
+        )
     return _print_many(resolve_many(options.runs), kinds, options)
 
 
@@ -69,12 +82,23 @@ def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
     if options.where is not None:
         raise DynascopeError("--where: expected none with a single run.")
     run, epoch = resolve(address)
-    report = Report.of(run.loaded(), epoch, kinds)
+    run = run.loaded()
+    report = Report.of(run, epoch, kinds)
+    theory = _theory(run, report.epoch, options) if options.theory else None
     if options.json:
-        print(json.dumps(report.to_dict(), indent=1, allow_nan=False))
-    else:
-        report.print()
+        told = report.to_dict() | ({"theory": theory.to_dict()} if theory else {})
+        print(json.dumps(told, indent=1, allow_nan=False))
+        return 0
+    report.print()
+    if theory is not None:
+        theory.print()
     return 0
+
+
+def _theory(run: "Run", epoch: int, options: Namespace) -> "Theory":
+    from dynascope.cli.report_theory import Theory  # SciPy, and much of the theory
+
+    return Theory.of(run, epoch, options.threads)
 
 
 def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) -> int:

@@ -14,13 +14,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dynascope._cached import cached_property
 from dynascope.store.schema import CURVES
 from dynascope.store.tensors import DamagedError, UnreadableError, digest, unreadable
 

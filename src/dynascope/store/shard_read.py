@@ -1,11 +1,11 @@
 """A shard read: nothing is believed before its checksum has been found right."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 
+from dynascope._cached import cached_property
 from dynascope.store.parquet_file import CheckedTable, reading
 from dynascope.store.schema import SCALARS, SCHEMA
 from dynascope.store.shard_write import FORMAT, TRAJECTORIES

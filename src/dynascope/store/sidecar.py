@@ -9,11 +9,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 
+from dynascope._cached import cached_property
 from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, Row
 from dynascope.store.files import write
 from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes, reading

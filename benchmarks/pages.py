@@ -1,0 +1,22 @@
+"""Measured tables in pages of the docs: each between two marks of its name."""
+
+from pathlib import Path
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def put(page: str, name: str, table: str) -> None:
+    """Replace what the page has between the marks of a table."""
+    path = DOCS / page
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, opened, rest = path.read_text().partition(begin)
+    _, closed, after = rest.partition(end)
+    if not opened or not closed:
+        raise SystemExit(f"{page}: expected the marks {begin} and {end}, but found none.")
+    path.write_text(f"{before}{begin}\n{table}\n{end}{after}")
+
+
+def rows(*cells: tuple[str, ...]) -> str:
+    """A table; the first of the rows is its head."""
+    head, *rest = (f"| {' | '.join(row)} |" for row in cells)
+    return "\n".join([head, "|---" * len(cells[0]) + "|", *rest])

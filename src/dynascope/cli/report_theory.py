@@ -1,0 +1,142 @@
+"""What theory says in the report of one run: stationarity, bounds, curvature, plateaus, a slice."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from dynascope.analysis.rows import attempt, joined, plain
+from dynascope.cli.report_table import wrapped
+from dynascope.cli.table import stdout
+from dynascope.run import Run
+from dynascope.theory import (
+    BoundCurves,
+    Bounds,
+    Curvature,
+    Landscape,
+    Plateau,
+    Stationarity,
+    bounds,
+    bounds_along,
+    curvature,
+    landscape,
+    saddles,
+    stationarity,
+)
+
+POINTS = 21  # of the slice along each axis: enough for where it falls and rises
+
+
+@dataclass(frozen=True)
+class Theory:
+    """What theory says of a run; what could not be found is None, with a note."""
+
+    epoch: int
+    stationarity: Stationarity | None
+    bounds: Bounds | None
+    bounds_along: BoundCurves | None
+    curvature: Curvature | None
+    plateaus: tuple[Plateau, ...] | None
+    landscape: Landscape | None
+    notes: Mapping[str, str]
+
+    @classmethod
+    def of(cls, run: Run, epoch: int, threads: int | None = None) -> "Theory":
+        """Everything, at an epoch of the run where it is about one."""
+        makers: dict[str, Callable[[Run], Any]] = {
+            "stationarity": lambda run: stationarity(*_place(run, epoch)),
+            "bounds": lambda run: bounds(*_place(run, epoch)),
+            "bounds_along": bounds_along,
+            "curvature": lambda run: curvature(run, epoch, threads=threads),
+            "plateaus": lambda run: saddles(run, threads=threads),
+            "landscape": lambda run: landscape(run, epoch, points=POINTS, threads=threads),
+        }
+        found, notes = {}, {}
+        for name, maker in makers.items():
+            found[name], note = attempt(maker, run)
+            if note is not None and found[name] is None:  # how far it went, the report says above
+                notes[name.replace("_", " ")] = note
+        return cls(epoch=epoch, notes=notes, **found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it. Eigenvectors and weights are left out: they are for programs."""
+        return {
+            "epoch": self.epoch,
+            "stationarity": plain(self.stationarity),
+            "bounds": plain(self.bounds),
+            "bounds_along": plain(self.bounds_along),
+            "curvature": _curvature_dict(self.curvature),
+            "plateaus": None if self.plateaus is None else list(map(_plateau_dict, self.plateaus)),
+            "landscape": _landscape_dict(self.landscape),
+            "notes": dict(self.notes),
+        }
+
+    def print(self) -> None:
+        """All of it for people."""
+        console = stdout()
+        for title, lines in self._sections():
+            console.print(f"\n{title}", style="bold")
+            for line in lines:
+                console.print(wrapped(line, console))
+            if title.startswith("Curvature") and self.curvature is not None:
+                _print_traces(self.curvature, console)
+        if self.notes:
+            console.print(f"\n{wrapped(joined(self.notes) or '', console)}")
+
+    def _sections(self) -> Iterator[tuple[str, list[str]]]:
+        if self.stationarity is not None:
+            title = f"Stationarity after epoch {self.epoch}"
+            yield title, self.stationarity.describe().splitlines()
+        told = [found.describe() for found in (self.bounds, self.bounds_along) if found is not None]
+        if told:
+            yield "Bounds on the gradient", "\n".join(told).splitlines()
+        if self.curvature is not None:
+            yield "Curvature", self.curvature.describe().splitlines()
+        if self.plateaus is not None:
+            yield "Plateaus", [plateau.describe() for plateau in self.plateaus]
+        if self.landscape is not None:
+            yield "Landscape", self.landscape.describe().splitlines()
+
+
+def _place(run: Run, epoch: int) -> tuple[Any, ...]:
+    return run.parameters(epoch), *run.examples(), run.config
+
+
+def _curvature_dict(found: Curvature | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        **plain(found),
+        "spectrum": _spectrum_dict(found.spectrum),
+        "sharpness": plain(found.sharpness),
+    }
+
+
+def _spectrum_dict(found: Any) -> dict[str, Any]:
+    return {name: value for name, value in plain(found).items() if name not in ("top", "bottom")}
+
+
+def _plateau_dict(found: Plateau) -> dict[str, Any]:
+    told = {name: plain(getattr(found, name)) for name in ("verdict", "confirmed", "growth")}
+    return {**plain(found), **told, "spectrum": _spectrum_dict(found.spectrum)}
+
+
+def _landscape_dict(found: Landscape | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    without = ("centre", "directions", "path", "path_epochs", "path_distance", "path_share")
+    return {name: value for name, value in plain(found).items() if name not in without}
+
+
+def _print_traces(found: Curvature, console: Console) -> None:
+    """How much of the trace each parameter has."""
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), header_style="bold")
+    table.add_column("trace of", no_wrap=True)
+    table.add_column("", justify="right", no_wrap=True)
+    for name, trace in found.trace.items():
+        error = f" ± {trace.error:.2g}" if trace.error else ""
+        table.add_row(name.replace("_", " "), f"{trace.value:.4g}{error}")
+    console.print()
+    console.print(table)

@@ -1,0 +1,98 @@
+"""The metric in which an optimizer follows the gradient: how it weighs each weight.
+
+A step of Adam is θ -= lr D^-1 m with D = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + eps) / rate,
+where `rate` is the weight's own learning rate relative to lr; one of SGD has D = 1 / rate. In the
+coordinates D^1/2 θ that is plain momentum, along the gradient there, on the Hessian
+D^-1/2 H D^-1/2. So it becomes unstable where the top eigenvalue of that matrix passes the limit of
+plain momentum: with m = b m + g, (2 + 2b) / lr; Adam's m = b m + (1 - b) g has a learning rate
+(1 - b) times as large, so (2 + 2b) / ((1 - b) lr), which is 38 / lr for b = 0.9. That is for full
+batches and for D that changes slowly. Clipping and constraints are not taken into account.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope._kernel import PARAMETER_NAMES
+from dynascope.config import Config, TrainingConfig
+from dynascope.tape import steps_per_epoch
+
+Array = npt.NDArray[Any]
+
+_FEED_FORWARD = PARAMETER_NAMES[PARAMETER_NAMES.index("receptors") :]
+
+
+class Metric(NamedTuple):
+    """An optimizer at the end of an epoch."""
+
+    scale: Array | None  # D over all weights; None where it is 1, or where no step has been done
+    known: bool  # whether D is known: not for Adam before its first step
+    update: Array | None  # the direction of the last step, over all weights; None: no step done
+    lr: float  # of the last step, or of the first if there was none
+    limit: float  # of the top eigenvalue in this metric
+    decay: float  # weight decay that is part of the gradient, and so adds to every curvature
+
+
+def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> Metric:
+    """The metric after an epoch. `state` is [weights, first, second moments], None: not known;
+    `gradient` on the whole train set stands for the update of SGD without momentum."""
+    training, steps = config.training, epoch * steps_per_epoch(config)
+    lr = learning_rate(config, max(steps - 1, 0))
+    rate = rates(config)
+    if training.optimizer == "sgd":
+        moment = gradient if not training.momentum else None if state is None else state[1]
+        update = None if moment is None or not steps else -rate * moment
+        plain = training.mlp_lr_discount == 1
+        scale = None if plain else 1 / rate
+        return Metric(scale, True, update, lr, limit(training, lr), training.weight_decay)
+    decay = training.weight_decay if training.optimizer == "adam" else 0.0
+    if not steps or state is None:
+        return Metric(None, False, None, lr, limit(training, lr), decay)
+    first, second = np.asarray(state[1:], np.float64)
+    root = np.sqrt(second / (1 - training.beta2**steps)) + training.eps
+    scale = (1 - training.beta1**steps) * root / rate
+    return Metric(scale, True, -first / scale, lr, limit(training, lr), decay)
+
+
+def limit(training: TrainingConfig, lr: float) -> float:
+    """The curvature from which on steps of this length grow instead of shrink.
+
+    >>> round(limit(TrainingConfig(), 0.5), 9), limit(TrainingConfig(optimizer="sgd"), 0.5)
+    (76.0, 4.0)
+    >>> limit(TrainingConfig(optimizer="sgd", momentum=0.5), 0.5)
+    6.0
+    """
+    if lr == 0:
+        return math.inf
+    if training.optimizer == "sgd":
+        return (2 + 2 * training.momentum) / lr
+    return (2 + 2 * training.beta1) / ((1 - training.beta1) * lr)
+
+
+def rates(config: Config) -> Array:
+    """The learning rate of each weight relative to lr: the feed-forward's is discounted."""
+    discount = config.training.mlp_lr_discount
+    return np.concatenate(
+        [
+            np.full(int(np.prod(shape)), 1 / discount if name in _FEED_FORWARD else 1.0)
+            for name, shape in config.shapes.items()
+        ]
+    )
+
+
+def learning_rate(config: Config, step: int) -> float:
+    """Of a step, counted from 0."""
+    training, total = config.training, config.training.epochs * steps_per_epoch(config)
+    if training.schedule == "constant":
+        return training.lr
+    if step < training.warmup:
+        return training.lr * (step + 1) / training.warmup
+    if training.schedule == "warmup":
+        return training.lr
+    done, span = step - training.warmup, total - training.warmup
+    if done >= span:
+        return training.lr_final
+    wave = (1 + math.cos(math.pi * done / span)) / 2
+    return training.lr_final + (training.lr - training.lr_final) * wave

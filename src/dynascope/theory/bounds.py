@@ -1,0 +1,220 @@
+"""Three bounds on the length of the gradient over q, V, W, U (and b1, b2), beside the gradient.
+
+`paper`: the explicit constant at the end of the paper's proof. It is false: the proof takes M for a
+projection, which it is not near |xi| = 0, and counts |W|² |U| for |W| |U|. `corrected`: the same
+idea with M as it is, for every setting. `tight`: no constant where the forward pass has the number.
+Proofs and counterexamples: docs/theory.md.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope.analysis._fit import check_run, sound_epoch
+from dynascope.analysis.follow import kept_epochs, weights_at
+from dynascope.config import Config, ModelConfig
+from dynascope.errors import expected
+from dynascope.parameters import Parameters
+from dynascope.run import Run
+from dynascope.theory._backward import TRAINED, Given, given_with_targets, pieces
+from dynascope.theory._norms import lengths
+from dynascope.theory._terms import Sizes, corrected, paper, tight
+from dynascope.theory.closed_form import summed
+
+Array = npt.NDArray[Any]
+
+ROUNDING = 1e-10  # relative: by so much gradients computed in two ways may differ
+EPOCHS = 100  # of a run, about: as many points as a curve on a screen shows
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A claim about the length of the gradient, and the length."""
+
+    name: str
+    value: float
+    gradient_norm: float  # over what the bound is about
+    holds: bool
+    covered: bool  # whether the bound claims anything about this setting
+    why_not: str = ""  # where it does not
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The three bounds at one point."""
+
+    paper: Bound
+    corrected: Bound
+    tight: Bound
+    by_parameter: Mapping[str, tuple[float, float]]  # measured, and the part of `tight`
+    total_variation: float  # mean over sequences
+    shortest_sequence: float  # the least |xi|
+
+    def describe(self) -> str:
+        """One sentence for each bound.
+
+        >>> import dynascope as ds
+        >>> p = ds.initial_parameters(ds.Config(), seed=0)
+        >>> print(bounds(p, *ds.dataset(ds.TaskConfig())).describe().splitlines()[1])
+        corrected: 0.722 <= 11.
+        """
+        return "\n".join(_sentence(each) for each in (self.paper, self.corrected, self.tight))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundCurves:
+    """The three bounds along a run, on its train set; arrays by epoch."""
+
+    epochs: npt.NDArray[np.int64]
+    paper: Array
+    corrected: Array
+    tight: Array
+    gradient_norm: Array  # over q, V, W, U and the biases that there are
+    paper_gradient_norm: Array  # over q, V, W, U
+    paper_covered: bool
+    paper_why_not: str
+
+    @property
+    def paper_fails(self) -> tuple[int, ...]:
+        """The epochs at which the paper's number is below the gradient, claimed or not."""
+        below = _exceeds(self.paper_gradient_norm, self.paper)
+        return tuple(int(epoch) for epoch in self.epochs[below])
+
+    def describe(self) -> str:
+        """How loose the bounds are, and where the paper's fails."""
+        times = {
+            name: _times_the_gradient(getattr(self, name), self) for name in ("corrected", "tight")
+        }
+        fails = self.paper_fails
+        where = f"at {len(fails)} of them, first at {fails[0]}" if fails else "at none of them"
+        why_not = f" (which it does not claim to bound: {self.paper_why_not})"
+        claim = "" if self.paper_covered else why_not
+        return (
+            f"At {len(self.epochs)} epochs from {self.epochs[0]} to {self.epochs[-1]}, the bounds "
+            f"are in the median {times['corrected']:.3g} (corrected) and {times['tight']:.3g} "
+            f"(tight) times the gradient; the paper's is below the gradient {where}{claim}."
+        )
+
+
+def bounds(
+    parameters: Parameters,
+    tokens: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    model: ModelConfig | Config | None = None,
+) -> Bounds:
+    """The bounds at these weights, over these sequences, and the gradient that they bound.
+
+    Everything is computed in float64, the gradient in closed form: it keeps its digits where
+    predictions are so confident that 1 - phat has none. Where a norm has no derivative (a sequence
+    embedding of 0, eps = 0) the last two are infinite.
+
+    >>> import dynascope as ds
+    >>> config = ds.Config(model=ds.ModelConfig(norm="unit", bias=False))
+    >>> p = ds.initial_parameters(config)
+    >>> p.value *= 1e-4  # sequence embeddings near the origin
+    >>> got = bounds(p, *ds.dataset(config.task), config)
+    >>> got.paper.holds, got.corrected.holds, got.tight.holds
+    (False, True, True)
+    """
+    return _bounds(given_with_targets(parameters, tokens, targets, model))
+
+
+def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
+    """The bounds after each of these kept epochs (None: about 100 of them), on the train set."""
+    run = check_run(run)
+    sound_epoch(run, -1)
+    tokens, targets = run.examples()
+    wanted = _thinned(kept_epochs(run, "bounds")) if epochs is None else epochs
+    wanted = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    weights = weights_at(run, wanted)
+    if not len(weights):
+        raise expected("epochs", "at least one epoch", "none")
+    each = [
+        bounds(Parameters.from_flat(row, run.config.shapes), tokens, targets, run.config)
+        for row in weights
+    ]
+    return BoundCurves(
+        epochs=np.array(wanted, np.int64),
+        paper=np.array([b.paper.value for b in each]),
+        corrected=np.array([b.corrected.value for b in each]),
+        tight=np.array([b.tight.value for b in each]),
+        gradient_norm=np.array([b.tight.gradient_norm for b in each]),
+        paper_gradient_norm=np.array([b.paper.gradient_norm for b in each]),
+        paper_covered=each[0].paper.covered,
+        paper_why_not=each[0].paper.why_not,
+    )
+
+
+def _bounds(given: Given) -> Bounds:
+    sizes, count = Sizes(given), len(given.tokens)
+    gradient = {name: np.zeros(given.parameters.shapes[name]) for name in given.names}
+    parts = dict.fromkeys(given.names, 0.0)
+    by_sequence, variation, shortest = [], 0.0, math.inf
+    with np.errstate(over="ignore"):
+        for piece in pieces(given):
+            variation += float(piece.variation.sum()) / count
+            shortest = min(shortest, float(lengths(piece.act.sequence).min()))
+            by_sequence.append(corrected(piece, sizes))
+            for name, each in summed(piece).items():
+                gradient[name] += each / count
+            for name, limits in tight(piece, sizes).items():
+                parts[name] += float((limits / count).sum())
+    measured = {name: float(lengths(array.ravel())) for name, array in gradient.items()}
+    ours, theirs = (math.hypot(*(measured[n] for n in names)) for names in (given.names, TRAINED))
+    return Bounds(
+        paper=_bound("paper", paper(sizes, given, variation), theirs, _uncovered(given.model)),
+        corrected=_bound("corrected", _root_mean_square(np.concatenate(by_sequence)), ours),
+        tight=_bound("tight", math.hypot(*parts.values()), ours),
+        by_parameter={name: (measured[name], parts[name]) for name in given.names},
+        total_variation=variation,
+        shortest_sequence=shortest,
+    )
+
+
+def _root_mean_square(values: Array) -> float:
+    top = float(values.max())
+    if top == 0 or math.isinf(top):
+        return top
+    return top * float(np.sqrt(np.mean((values / top) ** 2)))
+
+
+def _bound(name: str, value: float, gradient_norm: float, why_not: str = "") -> Bound:
+    holds = not _exceeds(gradient_norm, value)
+    return Bound(name, value, gradient_norm, bool(holds), not why_not, why_not)
+
+
+def _exceeds(gradient_norm: Any, value: Any) -> Any:
+    return gradient_norm > value * (1 + ROUNDING)
+
+
+def _uncovered(model: ModelConfig) -> str:
+    """Why the paper's bound claims nothing about a model, or nothing."""
+    other = [
+        f"{name} {getattr(model, name)}"
+        for name, theirs in (("activation", "gelu"), ("norm", "unit"))
+        if getattr(model, name) != theirs
+    ]
+    other += ["biases"] if model.bias else []
+    return f"it is about gelu, norm unit and no biases, not {' and '.join(other)}" if other else ""
+
+
+def _sentence(bound: Bound) -> str:
+    sign = "<=" if bound.holds else ">"
+    why = "" if bound.covered else f" ({bound.why_not})"
+    false = "" if bound.holds else ": false" if bound.covered else ": false here"
+    return f"{bound.name}: {bound.gradient_norm:.3g} {sign} {bound.value:.3g}{false}{why}."
+
+
+def _times_the_gradient(values: Array, curves: BoundCurves) -> float:
+    some = curves.gradient_norm > 0
+    return float(np.median(values[some] / curves.gradient_norm[some])) if some.any() else math.nan
+
+
+def _thinned(epochs: list[int]) -> list[int]:
+    """At most about EPOCHS of them, evenly, the first and the last among them."""
+    at = np.linspace(0, len(epochs) - 1, min(len(epochs), EPOCHS)).round().astype(int)
+    return [epochs[i] for i in np.unique(at)]

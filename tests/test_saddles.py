@@ -1,0 +1,412 @@
+"""Saddles: planted ones are found and left as planted; real runs give numbers that add up."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+import dynascope as ds
+from dynascope._kernel import CURVE_NAMES
+from dynascope.analysis import phases
+from dynascope.analysis.replay import Replay
+from dynascope.run import Origin
+from dynascope.theory import Plateau, flat_directions, saddles, spectrum
+from dynascope.theory import thresholds as t
+from dynascope.theory.escape import alignment, chance_of
+
+Array = npt.NDArray[Any]
+NONE = np.zeros((0, 12))
+
+
+def matrix_with(eigenvalues: Any, seed: int = 0) -> Array:
+    chance = np.random.default_rng(seed)
+    basis = np.linalg.qr(chance.standard_normal((len(eigenvalues),) * 2))[0]
+    return basis * np.asarray(eigenvalues) @ basis.T
+
+
+# ---- shares --------------------------------------------------------------------------------------
+
+BENT = spectrum(matrix_with([-7.0, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4]), directions=12)
+
+
+def test_a_way_along_an_eigenvector() -> None:
+    for place, wanted in ((0, (1, 1, 1)), (4, (0, 1, 1)), (6, (0, 0, 1)), (8, (0, 0, 0))):
+        found = alignment(BENT, -3.0 * BENT.bottom[place], None, NONE)
+        assert found.escape == pytest.approx(wanted, abs=1e-12)
+        assert found.chance == pytest.approx((1 / 12, 5 / 12, 7 / 12))
+        assert (found.negative, found.size, found.update) == (7, 12, None)
+        assert found.aligned == (place < 5)
+
+
+def test_a_mixed_way() -> None:
+    way = BENT.bottom[0] + 2 * BENT.bottom[5] + 2 * BENT.bottom[11]
+    found = alignment(BENT, way, BENT.bottom[5], NONE)
+    assert found.escape == pytest.approx((1 / 9, 1 / 9, 5 / 9))
+    assert found.update == pytest.approx((0, 0, 1), abs=1e-12)
+    assert not found.aligned
+
+
+def test_flat_directions_do_not_count() -> None:
+    flat = BENT.bottom[7:9]  # one of eigenvalue 0, one that is said to be
+    way = BENT.bottom[0] + 50 * BENT.bottom[7] - 9 * BENT.bottom[8]
+    found = alignment(BENT, way, None, flat)
+    assert found.escape.first == pytest.approx(1)
+    assert (found.size, found.chance.first) == (10, 0.1)
+
+
+def test_nothing_negative_and_no_way() -> None:
+    up = spectrum(np.diag([0.0, 1.0, 2.0]), directions=3)
+    found = alignment(up, np.ones(3), np.ones(3), np.zeros((0, 3)))
+    assert found.escape == found.chance == found.update == (0, 0, 0)
+    assert found.p_value == (1, 1, 1)
+    assert alignment(BENT, np.zeros(12), None, NONE).escape == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("count", "size"), [(1, 12), (5, 12), (7, 12), (5, 160)])
+def test_random_directions_follow_the_beta_distribution(count: int, size: int) -> None:
+    drawn = np.random.default_rng(count).standard_normal((2000, size))
+    shares = (drawn[:, :count] ** 2).sum(axis=1) / (drawn**2).sum(axis=1)
+    tails = [chance_of(share, count, size) for share in shares]
+    assert stats.kstest(tails, "uniform").pvalue > 1e-3
+    assert np.mean(shares) == pytest.approx(count / size, rel=0.05)
+
+
+def test_the_null_of_an_alignment_is_uniform_too() -> None:
+    chance = np.random.default_rng(0)
+    ways = chance.standard_normal((500, 12))
+    tails = np.array([alignment(BENT, way, None, NONE).p_value for way in ways])
+    for column in tails.T:
+        assert stats.kstest(column, "uniform").pvalue > 1e-3
+
+
+def test_chances_in_closed_form() -> None:
+    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+        assert chance_of(share, 2, 4) == pytest.approx(1 - share)  # Beta(1, 1)
+        assert chance_of(share, 2, 6) == pytest.approx((1 - share) ** 2)  # Beta(1, 2)
+    assert chance_of(1.0, 3, 3) == chance_of(0.0, 0, 3) == 1.0
+
+
+# ---- a planted saddle ----------------------------------------------------------------------------
+# All weights 0 but E, without a norm, on every sequence of the XOR of two of three tokens: the
+# gradient is exactly 0, and value and query together bend the loss down.
+
+EPOCHS, DROP, STEPS = 120, 60, 8
+PLAN: dict[str, Any] = {
+    "task.length": 3,
+    "task.relevant": 2,
+    "task.train_size": 8,
+    "training.batch": 8,
+    "training.epochs": EPOCHS,
+    "training.optimizer": "sgd",
+    "training.lr": 1.0,
+    "model.hidden": 2,
+    "model.norm": "none",
+    "precision": "float64",
+}
+
+
+@cache
+def planted(**changes: Any) -> tuple[ds.Run, Array]:
+    """A run that has not begun, with room for a way, and its saddle."""
+    tokens = np.array(list(product(range(2), repeat=3)))
+    data = ds.Data(train=(tokens, tokens[:, 0] ^ tokens[:, 1]))
+    config = ds.Config().replace(PLAN | {k.replace("__", "."): v for k, v in changes.items()})
+    start = ds.initial_parameters(config, 1)
+    for name in start:
+        if name != "token_embedding":
+            start[name][...] = 0
+    run = ds.train(config, [1], data=data, start=start, progress=False)[0]
+    return run, start.flat.copy()
+
+
+def moved(run: ds.Run, start: Array, way: Array) -> ds.Run:
+    """The run with other weights and losses: at the start, then along the way, then at its end."""
+    part = np.clip((np.arange(EPOCHS + 1) - DROP) / STEPS, 0, 1)
+    table = run.table.copy()
+    table[:, CURVE_NAMES.index("train_loss")] = np.log(2) * (1 - 0.8 * part)
+    return replace(run, weights=start + part[:, None] * way, table=table)
+
+
+def bends(run: ds.Run, start: Array) -> tuple[Array, Array]:
+    p = ds.Parameters.from_flat(start, run.config.shapes)
+    assert run.data is not None
+    assert ds.loss_and_gradient(p, *run.data.train, run.config)[1].norm() < 1e-15
+    values, vectors = np.linalg.eigh(ds.hessian(p, *run.data.train, run.config))
+    return values, vectors.T
+
+
+def test_a_planted_saddle_is_one() -> None:
+    run, start = planted()
+    values, vectors = bends(run, start)
+    first, last = saddles(moved(run, start, 0.7 * vectors[0]), progress=False)
+    assert first.verdict == "saddle, escaped along negative directions"
+    assert first.confirmed
+    assert first.gradient_norm < 1e-15 < first.gradient_scale
+    assert first.escape is not None
+    assert first.escape.plain.escape.first == pytest.approx(1)
+    assert first.escape.distance == pytest.approx(0.7, rel=0.05)
+    assert first.escape.metric is None
+    assert first.spectrum.lowest == pytest.approx(values[0])
+    assert first.spectrum.negative == (values < -1e-9).sum() > 0
+    assert first.fold_epochs == pytest.approx(1 / -values[0])  # lr 1, one step an epoch
+    assert first.fall > 0
+    assert first.loss_along[len(first.along) // 2] == pytest.approx(np.log(2))
+    assert first.start == 0
+    assert last.drop is last.escape is last.exit is None
+    assert not last.confirmed
+
+
+def test_a_saddle_left_along_other_directions() -> None:
+    run, start = planted()
+    _, vectors = bends(run, start)
+    first = saddles(moved(run, start, 0.7 * vectors[-1]), progress=False)[0]
+    assert first.verdict == "saddle, escaped otherwise"
+    assert first.escape is not None
+    assert first.escape.plain.escape.negative < 1e-9
+
+
+def test_a_saddle_without_the_time_to_grow() -> None:
+    run, start = planted(training__lr=1e-3)
+    values, vectors = bends(run, start)
+    first = saddles(moved(run, start, 0.7 * vectors[0]), progress=False)[0]
+    assert first.growth == pytest.approx((first.end - first.start) * 1e-3 * -values[0])
+    assert first.verdict == "flat or minimum"
+
+
+def test_momentum_makes_it_grow_faster() -> None:
+    run, start = planted(training__momentum=0.5)
+    values, vectors = bends(run, start)
+    first = saddles(moved(run, start, 0.7 * vectors[0]), progress=False)[0]
+    assert first.fold_epochs == pytest.approx(0.5 / -values[0])
+
+
+def test_a_slope_is_no_saddle() -> None:
+    run, start = planted()
+    _, vectors = bends(run, start)
+    off = start + np.random.default_rng(0).standard_normal(len(start))
+    first = saddles(moved(run, off, 1e-3 * vectors[0]), progress=False)[0]
+    assert first.gradient_ratio > t.SMALL_GRADIENT
+    assert first.verdict == "slope"
+    assert "slope" in first.describe()
+
+
+# ---- real runs -----------------------------------------------------------------------------------
+
+
+@cache
+def real(batch: int = 32, epochs: int = 230, seed: int = 402, **more: Any) -> ds.Run:
+    changes = {"training.batch": batch, "training.epochs": epochs, **more}
+    return ds.train(ds.Config().replace(changes), [seed], progress=False)[0]
+
+
+@cache
+def plateaus() -> tuple[Plateau, ...]:
+    return saddles(real(), progress=False)
+
+
+def test_plateaus_lie_between_the_drops() -> None:
+    drops = phases(real()).by_slope
+    assert len(drops) == 2
+    found = plateaus()
+    assert [each.drop for each in found] == [*drops, None]
+    assert [each.end for each in found] == [drops[0].start, drops[1].start, 230]
+    assert [each.start for each in found[1:]] == [drop.end for drop in drops]
+    loss = real().curves["train_loss"]
+    assert loss[found[0].start] <= 1.01 * np.log(2) < loss[: found[0].start].min(initial=np.inf)
+    assert found[0].start < 5  # the plateau at chance is looked at
+    assert all(each.start <= each.epoch <= each.end for each in found)
+
+
+def test_the_point_is_the_one_of_least_gradient() -> None:
+    run, (first, *_) = real(), plateaus()
+    data = ds.dataset(run.config.task, run.seed)
+
+    def norm(epoch: int) -> float:
+        p = run.parameters(epoch).astype(np.float64)
+        return ds.loss_and_gradient(p, *data, run.config)[1].norm()
+
+    norms = [norm(epoch) for epoch in range(first.start, first.end + 1)]  # fewer than 64
+    assert first.gradient_norm == pytest.approx(min(norms), rel=1e-12)
+    assert first.epoch == first.start + int(np.argmin(norms))
+    assert first.drop is not None
+    scale = max(norm(epoch) for epoch in range(first.drop.start, first.drop.end + 1))
+    assert first.gradient_scale == pytest.approx(scale, rel=1e-12)
+
+
+@pytest.mark.parametrize("which", ["escape", "exit"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_shares_of_a_run_by_other_means(which: str, index: int) -> None:
+    """Flat directions by least squares, the metric's from a generalised eigenproblem."""
+    from scipy.linalg import eigh
+
+    run, plateau = real(), plateaus()[index]
+    way = getattr(plateau, which)
+    p = run.parameters(way.start).astype(np.float64)
+    hessian = ds.hessian(p, *ds.dataset(run.config.task, run.seed), run.config)
+    delta = run.parameters(way.end).astype(np.float64).flat - p.flat
+    flat = flat_directions(p, run.config.model)
+    state, steps = Replay(run).state(way.start).astype(float), 64 * way.start
+    root = np.sqrt(state[2] / (1 - 0.999**steps)) + 1e-8
+    scale = (1 - 0.9**steps) * root
+    update = -state[1] / scale
+    assert way.distance == pytest.approx(np.linalg.norm(delta))
+    along = flat.T @ np.linalg.lstsq(flat.T, delta, rcond=None)[0]
+    assert way.idle == pytest.approx((along @ along) / (delta @ delta), rel=1e-9)
+    for found, weigh in ((way.plain, np.ones(196)), (way.metric, scale)):
+        # A basis of the complement, at a right angle to the flat directions in this metric.
+        rest = np.linalg.svd(flat * weigh)[2][len(flat) :].T
+        values, vectors = eigh(rest.T @ hessian @ rest, rest.T @ (weigh[:, None] * rest))
+        lowest = rest @ vectors  # unit in the metric
+        for shares, vector in ((found.escape, delta), (found.update, update)):
+            inside = rest @ np.linalg.solve(
+                rest.T @ (weigh[:, None] * rest), rest.T @ (weigh * vector)
+            )
+            parts = (lowest.T @ (weigh * inside)) ** 2 / (inside @ (weigh * inside))
+            wanted = [parts[:k].sum() for k in (1, 5, found.negative)]
+            assert shares == pytest.approx(wanted, abs=1e-7)
+        assert found.size == 196 - len(flat) == 160
+        assert found.lowest == pytest.approx(values[0], rel=1e-8)
+        assert found.negative == (values < 0).sum()
+
+
+def test_what_it_says() -> None:
+    for plateau in plateaus():
+        text = plateau.describe()
+        assert text.startswith(f"Epochs {plateau.start} to {plateau.end}: {plateau.verdict}. ")
+        assert ("Of the way" in text) == (plateau.drop is not None)
+
+
+def test_drops_that_are_known_are_taken() -> None:
+    found = saddles(real(), phases(real()), threads=1, progress=False)
+    for one, other in zip(found, plateaus(), strict=True):
+        assert (one.epoch, one.verdict, one.drop) == (other.epoch, other.verdict, other.drop)
+        assert np.array_equal(one.spectrum.eigenvalues, other.spectrum.eigenvalues)
+
+
+def test_a_fitted_run_ends_fitted() -> None:
+    last = plateaus()[-1]
+    assert (last.verdict == "fitted") == (last.loss < 0.01 * np.log(2))
+    later = saddles(real(epochs=400), progress=False)[-1]
+    assert later.verdict == "fitted"
+
+
+def test_lanczos_sees_the_same_saddle(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, start = planted(model__hidden=12)
+    _, vectors = bends(run, start)
+    monkeypatch.setattr(t, "DENSE_WEIGHTS", 10)
+    monkeypatch.setattr(t, "LANCZOS_DIRECTIONS", 6)
+    first = saddles(moved(run, start, 0.7 * vectors[0]), progress=False)[0]
+    assert first.spectrum.method == "lanczos"
+    assert first.escape is not None
+    assert not first.escape.plain.complete
+    assert first.confirmed
+
+
+# ---- odd runs ------------------------------------------------------------------------------------
+
+TINY: dict[str, Any] = {
+    "training.epochs": 40,
+    "task.length": 4,
+    "task.relevant": 2,
+    "task.train_size": 32,
+    "training.batch": 8,
+    "model.hidden": 3,
+}
+
+
+def tiny(**changes: Any) -> ds.Run:
+    config = ds.Config().replace(TINY | {k.replace("__", "."): v for k, v in changes.items()})
+    return ds.train(config, progress=False)[0]
+
+
+def branched() -> ds.Run:
+    trainer = ds.Trainer(ds.Config().replace(TINY))
+    trainer.advance(20)
+    trainer.parameters = 1.01 * trainer.parameters
+    trainer.advance(20)
+    return trainer.run
+
+
+def with_own_data(targets: Any = (0, 1, 1)) -> ds.Run:
+    tokens = np.array([[0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 1]])
+    config = ds.Config().replace(TINY | {"task.train_size": 8, "training.batch": 3})
+    return ds.train(config, data=ds.Data(train=(tokens, targets)), progress=False)[0]
+
+
+ODD: dict[str, Callable[[], ds.Run]] = {
+    "no epochs": lambda: tiny(training__epochs=0),
+    "one epoch": lambda: tiny(training__epochs=1),
+    "no weights kept": lambda: tiny(record__weights_every=0, record__state_every=0),
+    "few weights kept": lambda: tiny(record__weights_every=25),
+    "frozen": lambda: tiny(training__frozen=("token_embedding", "value[0,1]")),
+    "sgd": lambda: tiny(training__optimizer="sgd", training__mlp_lr_discount=2.0),
+    "relu without biases": lambda: tiny(model__activation="relu", model__bias=False),
+    "three dimensions": lambda: tiny(model__dim=3, task__vocab=3),
+    "diverged": lambda: tiny(training__optimizer="sgd", training__lr=3e3, model__norm="none"),
+    "branch": branched,
+    "own data": with_own_data,
+    "one class": lambda: with_own_data((1, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("which", ODD)
+def test_odd_runs(which: str) -> None:
+    run = ODD[which]()
+    last = run.epochs if run.diverged is None else run.diverged - 1
+    if run.diverged == 0:
+        pytest.fail("choose another learning rate")
+    found = saddles(run, progress=False)
+    assert found[-1].end == last
+    for plateau in found:
+        assert plateau.verdict in plateau.describe()
+        assert np.isfinite([plateau.loss, plateau.gradient_norm, plateau.fall]).all()
+        assert np.isfinite(plateau.spectrum.eigenvalues).all()
+        assert (plateau.growth is None) == (which == "no epochs")
+
+
+def test_weights_that_were_not_kept_are_computed_again() -> None:
+    kept, again = tiny(), tiny(record__weights_every=0, record__state_every=0)
+    for one, other in zip(*(saddles(run, progress=False) for run in (kept, again)), strict=True):
+        assert (one.start, one.end) == (other.start, other.end)
+        spread = np.linspace(max(other.start, 1), other.end, t.REPLAYED_EPOCHS).round()
+        assert other.epoch in spread
+        assert other.gradient_norm >= one.gradient_norm  # fewer were compared
+    imported = replace(with_own_data(), origin=Origin("import", "0"))
+    assert saddles(imported, progress=False)[0].fold_epochs is None
+
+
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: saddles("run"), "run: expected a ds.Run"),
+    (lambda: saddles(tiny(), "drops"), "found: expected what analysis.phases"),
+    (lambda: saddles(tiny(), threads=0), "threads: expected a whole number"),
+    (
+        lambda: saddles(replace(tiny(), origin=Origin("import", "0"))),
+        "it is imported: its data were not kept",
+    ),
+    (lambda: saddles(replace(tiny(), diverged=0)), "it diverged at epoch 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "says"), BAD, ids=[says for _, says in BAD])
+def test_bad_input(call: Callable[[], Any], says: str) -> None:
+    with pytest.raises(ds.DynascopeError, match=says):
+        call()
+
+
+@pytest.mark.slow
+def test_full_batch_runs_leave_saddles_more_along_negative_directions_than_chance() -> None:
+    """Of drops, with the Hessian where they start: the five lowest directions have several times
+    the share that a random direction would have, in the median of a dozen runs."""
+    shares = []
+    for seed in range(402, 414):
+        for plateau in saddles(real(batch=2048, epochs=1000, seed=seed), progress=False):
+            if plateau.exit is not None:
+                shares.append(plateau.exit.deciding.escape.five / plateau.exit.deciding.chance.five)
+    assert len(shares) >= 5
+    assert np.median(shares) > 3
