@@ -71,6 +71,8 @@ def measure(config: ds.Config, count: int, threads: int | None) -> dict[str, Any
         "folds": quartiles([each.fold_epochs for each in left]),
         "lengths": quartiles([each.end - each.start for each in left]),
         "gradient_ratios": quartiles([each.gradient_ratio for each in left]),
+        "escape_shares": five([each.escape for each in left]),
+        "exit_shares": five([each.exit for each in left]),
         "falls": sum(each.fall > 0 for each in left),
         "ways": {
             "escape, metric": ways([each.escape for each in left], lambda way: way.deciding),
@@ -79,6 +81,11 @@ def measure(config: ds.Config, count: int, threads: int | None) -> dict[str, Any
             "exit, plain": ways([each.exit for each in left], lambda way: way.plain),
         },
     }
+
+
+def five(found: Sequence[Escape | None]) -> list[float]:
+    """The share of each way along the five most negative directions."""
+    return [round(way.deciding.escape.five, 4) for way in found if way is not None]
 
 
 def ways(

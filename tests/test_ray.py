@@ -112,7 +112,7 @@ def test_the_same_bits_as_on_one_machine(ray: Cluster, tmp_path: Path, results: 
     assert whole(folder, ds.sweep(CHAIN, tmp_path / "alone", progress=False))
 
 
-@pytest.mark.parametrize("results", ["object", "shared"])
+@pytest.mark.parametrize("results", [pytest.param("object", marks=pytest.mark.slow), "shared"])
 def test_the_same_analyses_as_on_one_machine(ray: Cluster, tmp_path: Path, results: str) -> None:
     """They are made by the workers, and come along with the shards."""
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
@@ -197,6 +197,7 @@ def test_a_sweep_stopped(ray: Cluster, place: tuple[Path, Path], number: int) ->
     until(lambda: not any(node.training for node in ray.workers))  # they are free again
 
 
+@pytest.mark.slow
 def test_a_head_alone_then_a_worker_then_no_head(
     place: tuple[Path, Path], long_alone: ds.Runs
 ) -> None:

@@ -18,7 +18,6 @@ import dynascope as ds
 from dynascope.store.files import holder, locked
 from dynascope.store.tensors import unreadable
 
-KILLS = 50
 LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0}}
 
 
@@ -29,13 +28,14 @@ def wait_for(condition, seconds: float = 30.0) -> None:  # type: ignore[no-untyp
         time.sleep(0.002)
 
 
-def test_fifty_kills(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.slow)])
+def test_kills(tmp_path: Path, kills: int) -> None:
     """SIGKILL at random moments; half of them wait for a shard, to strike while files are made."""
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     grid.write_text(toml(LONG))
     random.seed(0)
     seen: dict[str, tuple[int, int]] = {}
-    for kill in range(KILLS):
+    for kill in range(kills):
         process = start("sweep", grid, "--out", folder, "--shard-seconds", 0.1, "--quiet")
         if kill % 2:
             there = len(seen)

@@ -8,8 +8,6 @@ four epochs and its loss. The shading behind the embeddings is the model's own a
 grid take the place of the sequence embedding (`patch`), and what follows is computed as always.
 """
 
-import re
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
+from style import BLUE, FAINT, INK, MARK, QUIET, card, save
 
 import dynascope as ds
 from dynascope.run import SOLVED_ACCURACY
@@ -25,29 +23,9 @@ from dynascope.run import SOLVED_ACCURACY
 OUT = Path(__file__).with_name("readme.svg")
 SHOWN = 400  # sequences in a panel
 SMOOTH = 15  # epochs of the running median: accuracies of unsolved runs jump up and down
-INK, QUIET, FAINT, SOLVED = "#1f2933", "#616e7c", "#b8c0c9", "#3b82c4"
-MARK, CLASSES = "#c2410c", ["#f5f6f8", "#e1e6eb"]
+CLASSES = ["#f5f6f8", "#e1e6eb"]
 # Steps of viridis: told apart, and in their order, with every kind of colour vision.
 COUNTS = mpl.colormaps["viridis"](np.linspace(0, 0.95, 6))
-
-mpl.rcParams.update(
-    {
-        "font.family": "DejaVu Sans",
-        "font.size": 9,
-        "text.color": INK,
-        "axes.edgecolor": FAINT,
-        "axes.labelcolor": QUIET,
-        "axes.linewidth": 0.8,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "xtick.color": FAINT,
-        "ytick.color": FAINT,
-        "xtick.labelcolor": QUIET,
-        "ytick.labelcolor": QUIET,
-        "svg.fonttype": "path",  # looks the same where the font is missing
-        "svg.hashsalt": "dynascope",  # and is the same file each time it is drawn
-    }
-)
 
 
 def main() -> None:
@@ -55,25 +33,14 @@ def main() -> None:
     solved = [run for run in runs if run.curves["test_accuracy"][-1] > SOLVED_ACCURACY]
     chosen = min(solved, key=_spread)
     epochs = _moments(chosen)
-    figure = Figure(figsize=(10.4, 4.5))
-    _card(figure)
+    figure = card(10.4, 4.5)
     _words(figure, len(solved), len(runs), chosen)
     _accuracies(figure.add_axes((0.067, 0.145, 0.283, 0.65)), runs, chosen)
     for i, epoch in enumerate(epochs):
         _embeddings(figure.add_axes((0.425 + 0.1385 * i, 0.435, 0.1295, 0.3)), chosen, epoch)
     _loss(figure.add_axes((0.425, 0.145, 0.545, 0.2)), chosen, epochs)
-    drawn = StringIO()
-    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    OUT.write_text(_shortened(drawn.getvalue()), encoding="utf-8")
+    save(figure, OUT)
     print(f"{OUT.name}: seed {chosen.seed} at epochs {epochs}; {len(solved)} of {len(runs)} solved")
-
-
-def _shortened(svg: str) -> str:
-    """Places to a hundredth of a point, and no empty space: half the size, the same picture."""
-    number = re.compile(r"\d+\.\d{3,}")
-    places = re.compile(r' (?:d|x|y)="[^"]*"')
-    svg = places.sub(lambda m: number.sub(lambda n: f"{float(n[0]):.2f}", m[0]), svg)
-    return re.sub(r"\n\s*", "\n", svg)
 
 
 def _first_above(run: ds.Run, accuracy: float) -> int:
@@ -98,16 +65,6 @@ def _ones(run: ds.Run, tokens: Any) -> Any:
     return tokens[:, list(run.config.task.positions)].sum(axis=1)
 
 
-def _card(figure: Figure) -> None:
-    """A white card with round corners: legible on white and on dark pages."""
-    box = FancyBboxPatch(
-        (0.012, 0.025), 0.976, 0.95, boxstyle="round,pad=0.008,rounding_size=0.02", fc="white"
-    )
-    box.set(edgecolor="#e4e7eb", linewidth=0.8, transform=figure.transFigure, zorder=-1)
-    box.set_mutation_aspect(10.4 / 4.5)
-    figure.add_artist(box)
-
-
 def _words(figure: Figure, solved: int, runs: int, chosen: ds.Run) -> None:
     small: dict[str, Any] = {"fontsize": 9, "color": QUIET, "va": "top"}
     bold: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "va": "top"}
@@ -125,7 +82,7 @@ def _accuracies(axes: Axes, runs: ds.Runs, chosen: ds.Run) -> None:
     for run in sorted(runs, key=lambda run: float(run.curves["test_accuracy"][-1])):
         good = run.curves["test_accuracy"][-1] > SOLVED_ACCURACY
         line = {"lw": 0.9, "alpha": 0.9, "zorder": 1 + good}
-        axes.plot(*_smoothed(run), color=SOLVED if good else FAINT, **line)
+        axes.plot(*_smoothed(run), color=BLUE if good else FAINT, **line)
     axes.plot(*_smoothed(chosen), color=INK, lw=1.5, zorder=3)
     axes.text(_first_above(chosen, 0.99), 1.013, f"seed {chosen.seed}", fontsize=8)
     axes.set(xlim=(0, 1000), ylim=(0.45, 1.04), xlabel="epoch")
