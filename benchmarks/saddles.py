@@ -19,6 +19,7 @@ import dynascope as ds
 from dynascope.analysis.rows import in_threads
 from dynascope.cli.table import wilson
 from dynascope.engine import reporter
+from dynascope.theory.curvature import curvature
 from dynascope.theory.escape import Alignment, Escape
 from dynascope.theory.saddles import Plateau, saddles
 from pages import put
@@ -71,6 +72,7 @@ def measure(config: ds.Config, count: int, threads: int | None) -> dict[str, Any
         "folds": quartiles([each.fold_epochs for each in left]),
         "lengths": quartiles([each.end - each.start for each in left]),
         "gradient_ratios": quartiles([each.gradient_ratio for each in left]),
+        "control": control(runs, found, threads),
         "escape_shares": five([each.escape for each in left]),
         "exit_shares": five([each.exit for each in left]),
         "falls": sum(each.fall > 0 for each in left),
@@ -81,6 +83,21 @@ def measure(config: ds.Config, count: int, threads: int | None) -> dict[str, Any
             "exit, plain": ways([each.exit for each in left], lambda way: way.plain),
         },
     }
+
+
+def control(
+    runs: ds.Runs, found: Sequence[Sequence[Plateau]], threads: int | None
+) -> dict[str, list[float]]:
+    """Negative directions elsewhere: before training, in the middle of drops, at the end."""
+    counts: dict[str, list[float]] = {"start": [], "drop": [], "end": []}
+    for run, plateaus in zip(runs, found, strict=True):
+        drops = [each.drop.epoch for each in plateaus if each.drop is not None]
+        wanted = [1, *drops, run.epochs]
+        seen = curvature(run, wanted, directions=1, threads=threads, progress=False)
+        places = ["start", *["drop"] * len(drops), "end"]
+        for place, each in zip(places, seen, strict=True):
+            counts[place].append(each.spectrum.negative)
+    return {place: quartiles(values) for place, values in counts.items()}
 
 
 def five(found: Sequence[Escape | None]) -> list[float]:
@@ -120,7 +137,10 @@ ROWS: Sequence[tuple[str, Callable[[dict[str, Any]], str]]] = (
     ("... that are saddles", lambda r: share(saddles_of(r["left"]), total(r["left"]))),
     ("... the first of each run alone", lambda r: share(saddles_of(r["first"]), total(r["first"]))),
     ("... slopes; flat", lambda r: f"{part(r, 'slope')}; {part(r, 'flat or minimum')}"),
-    ("negative directions, of 160", lambda r: spread(r["negative"], "{:.0f}")),
+    ("negative directions there, of 160", lambda r: spread(r["negative"], "{:.0f}")),
+    ("... after one epoch, of 196", lambda r: spread(r["control"]["start"], "{:.0f}")),
+    ("... in the middle of drops", lambda r: spread(r["control"]["drop"], "{:.0f}")),
+    ("... at the end", lambda r: spread(r["control"]["end"], "{:.0f}")),
     ("gradient, of the largest in the drop", lambda r: spread(r["gradient_ratios"], "{:.1%}")),
     ("epochs to grow e-fold", lambda r: spread(r["folds"], "{:.3g}")),
     ("epochs of the plateau", lambda r: spread(r["lengths"], "{:.0f}")),

@@ -78,8 +78,11 @@ template <class T, int K> struct DualLanes {
   Bundle along;
 
   static constexpr int64_t PARTS = K + 1;
-  V* parts() { return reinterpret_cast<V*>(this); }  // [PARTS]
-  const V* parts() const { return reinterpret_cast<const V*>(this); }
+  V* parts() {  // [PARTS]: nested pairs lie in a row
+    static_assert(sizeof(DualLanes) == PARTS * sizeof(V), "no padding between them");
+    return reinterpret_cast<V*>(this);
+  }
+  const V* parts() const { return const_cast<DualLanes*>(this)->parts(); }
 
   friend DYNASCOPE_INLINE DualLanes operator+(const DualLanes& a, const DualLanes& b) {
     return {a.value + b.value, a.along + b.along};

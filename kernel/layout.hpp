@@ -46,7 +46,7 @@ struct Layout {
   void add(int parameter, bool present, int64_t rows, int64_t cols, int64_t row_step,
            int64_t col_step) {
     // An absent bias keeps its padded place, full of zeros: the model reads it all the same.
-    const int64_t extent = round_up(row_step == 1 ? cols * col_step : rows * row_step);
+    const int64_t extent = round_up((rows - 1) * row_step + (cols - 1) * col_step + 1);
     slice[parameter] = {present,     rows,   cols,     packed_size, present ? rows * cols : 0,
                         padded_size, extent, row_step, col_step};
     packed_size += slice[parameter].size;

@@ -70,6 +70,8 @@ SHORT = {"task.length": 3, "task.relevant": 2, "model.norm": "none"}
 CASES = [
     Case("default"),
     Case("dimension", {"model.dim": 1}, cancels=True),
+    Case("dimension", {"model.dim": 1, "model.embeddings": 20}, cancels=True),
+    Case("dimension", {"model.dim": 1, "task.length": 40}, cancels=True),
     *_each("dimension", "model.dim", [3, 4, 5, 8, 16, 17, 33]),
     *_each("hidden units", "model.hidden", [1, 7, 16, 17, 33, 100]),
     *_each("hidden units, large d", "model.hidden", [1, 7, 17], model__dim=6),

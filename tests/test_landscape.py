@@ -371,7 +371,7 @@ def test_a_run_that_diverged_is_seen_up_to_then() -> None:
 
 def test_imported_runs_have_no_train_set() -> None:
     run = replace(trained(), origin=ds.Origin("import", "0" * 20))
-    with pytest.raises(ds.DynascopeError, match=r"imported: its data were not kept; take split"):
+    with pytest.raises(ds.DynascopeError, match=r"imported: its data were not kept; fine-tune"):
         sliced(run)
     assert sliced(run, split="all").sequences == 16
 

@@ -69,9 +69,20 @@ def test_a_diverged_run_is_looked_at_before(folder: Path, capsys: Out) -> None:
     assert parsed(capsys, f"{folder}#seed=7")["epoch"] == run.diverged - 1
 
 
-def test_what_cannot_be_found_is_said_and_the_rest_is_there(folder: Path, capsys: Out) -> None:
+def test_a_folder_of_one_run_names_it(tmp_path: Path, capsys: Out) -> None:
+    train(seeds=1).save(tmp_path / "one")
+    assert report(capsys, tmp_path / "one") == report(capsys, f"{tmp_path / 'one'}#seed=0")
+
+
+def test_a_diverged_epoch_is_refused_by_all(folder: Path, capsys: Out) -> None:
+    run = ds.load(folder).by_seed(7)
+    notes = parsed(capsys, f"{folder}#seed=7@{run.diverged}")["notes"]
+    assert {"stationarity", "bounds", "curvature", "landscape"} <= set(notes)
+
+
+def test_weights_that_were_not_kept_are_computed_again(folder: Path, capsys: Out) -> None:
     told = report(capsys, f"{folder}#seed=8")
-    assert "bounds along: record.weights_every is 0" in " ".join(told.split())
+    assert "spikes" not in told
     assert all(title in told for title in SECTIONS)
 
 

@@ -16,9 +16,13 @@ from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import phases
 from dynascope.analysis.replay import Replay
 from dynascope.run import Origin
+from dynascope.tape import steps_per_epoch
 from dynascope.theory import Plateau, flat_directions, saddles, spectrum
 from dynascope.theory import thresholds as t
+from dynascope.theory._metric import learning_rate
+from dynascope.theory.curvature import Follower
 from dynascope.theory.escape import alignment, chance_of
+from dynascope.theory.escape import bends as bends_at
 
 Array = npt.NDArray[Any]
 NONE = np.zeros((0, 12))
@@ -370,6 +374,37 @@ def test_odd_runs(which: str) -> None:
         assert (plateau.growth is None) == (which == "no epochs")
 
 
+def test_weight_decay_that_is_in_the_gradient_bends_up() -> None:
+    """What Adam descends is the loss with its decay: a bend of -0.1 with a decay of 1 is up."""
+    plain, held = (
+        saddles(tiny(training__weight_decay=decay), progress=False)[0] for decay in (0.0, 10.0)
+    )
+    assert plain.spectrum.negative > 0
+    assert held.spectrum.negative == 0
+    apart = saddles(tiny(training__weight_decay=10.0, training__optimizer="adamw"), progress=False)
+    assert apart[0].spectrum.negative > 0
+
+
+def test_a_plateau_of_one_epoch_has_a_length() -> None:
+    whole = saddles(tiny(), progress=False)[0]
+    one = replace(whole, start=whole.epoch, end=whole.epoch)
+    assert one.fold_epochs is not None
+    assert one.growth == 1 / one.fold_epochs
+
+
+def test_a_schedule_counts_by_its_mean() -> None:
+    """At the end of a cosine nothing moves any more, but along the plateau it did."""
+    run = tiny(training__schedule="cosine")
+    found = saddles(run, progress=False)[0]
+    follower = Follower(run)
+    place = follower.place(found.epoch)
+    lowest = bends_at(place, follower.metric(found.epoch, place)).deciding.lowest
+    steps = steps_per_epoch(run.config)
+    epochs = range(found.start, found.end + 1)
+    rates = [learning_rate(run.config, epoch * steps) for epoch in epochs]
+    assert found.fold_epochs == pytest.approx(-1 / (np.mean(rates) * lowest * steps))
+
+
 def test_weights_that_were_not_kept_are_computed_again() -> None:
     kept, again = tiny(), tiny(record__weights_every=0, record__state_every=0)
     for one, other in zip(*(saddles(run, progress=False) for run in (kept, again)), strict=True):
@@ -377,8 +412,6 @@ def test_weights_that_were_not_kept_are_computed_again() -> None:
         spread = np.linspace(max(other.start, 1), other.end, t.REPLAYED_EPOCHS).round()
         assert other.epoch in spread
         assert other.gradient_norm >= one.gradient_norm  # fewer were compared
-    imported = replace(with_own_data(), origin=Origin("import", "0"))
-    assert saddles(imported, progress=False)[0].fold_epochs is None
 
 
 BAD: list[tuple[Callable[[], Any], str]] = [

@@ -157,12 +157,16 @@ class Call:
         length = parameters.shapes["position_embedding"][0]
         hidden, bias = parameters.shapes["receptors"][0], "receptor_bias" in parameters
         model = model.model if isinstance(model, Config) else model
-        model = model or ModelConfig(dim=dim, hidden=hidden, bias=bias)
+        if model is None:
+            model = ModelConfig(dim=dim, hidden=hidden, bias=bias)
+        if not isinstance(model, ModelConfig):
+            raise expected("model", "a ds.ModelConfig or a ds.Config", model)
         for name, got in (("dim", dim), ("hidden", hidden), ("bias", bias)):
             if getattr(model, name) != got:
                 raise expected(
                     f"model.{name}", f"{got}, as in the parameters", getattr(model, name)
                 )
+        self.model = model
         self.sizes = {"vocab": rows, "embeddings": rows, "length": length, "hidden": hidden}
         self.shape = kernel_shape(model, self.sizes)
         self.flat = np.ascontiguousarray(parameters.flat)

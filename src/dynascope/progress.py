@@ -25,10 +25,11 @@ class Bar:
         self._off = False
 
     def __call__(self, status: "Status") -> None:
-        share = max(status.share, 1 / max(status.epochs, 1))
-        whole = status.seconds / share
+        share = status.share
+        whole = status.seconds / share if share else None  # nobody knows before anything is done
         if self._shown is None:
-            if self._off or status.seconds < _FIRST_LOOK or whole < _PATIENCE:
+            soon = status.seconds if whole is None else whole
+            if self._off or status.seconds < _FIRST_LOOK or soon < _PATIENCE:
                 return
             self._open()
         if self._shown is not None:
@@ -37,7 +38,7 @@ class Bar:
                 completed=share,
                 runs=_done(status),
                 speed=_speed(status),
-                left=f"{clock(whole - status.seconds)} left",
+                left="" if whole is None else f"{clock(whole - status.seconds)} left",
             )
 
     def close(self) -> None:

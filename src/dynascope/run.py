@@ -140,7 +140,7 @@ class Run:
         if self.origin and self.origin.kind == "import" and split != "all":
             raise DynascopeError(
                 f"run {self.id}: expected one whose {split} set is known, but it is imported: its "
-                "data were not kept; take split='all', or fine-tune from it."
+                "data were not kept; fine-tune from it, or take all sequences, examples('all')."
             )
         return dataset(self.config.task, self.seed, split)
 

@@ -18,6 +18,7 @@ from dynascope.parameters import Parameters
 Array = npt.NDArray[Any]
 
 MAX_DENSE = 8192  # weights: the matrix takes half a gigabyte there
+_AT_ONCE = 256  # rows of it in one call of the kernel; between two, Ctrl-C is heard
 
 
 def hessian(
@@ -45,19 +46,25 @@ def hessian(
             size,
             "take ds.hessian_products, or ds.theory.curvature, which needs no more than those",
         )
-    flat = call.flat.astype(np.float64)
-    made = _kernel.hessian_products(flat, call.shape, checked, wanted, np.eye(size))[0]
-    return np.asarray((made + made.T) / 2)  # the two halves differ by rounding
+    flat, made = call.flat.astype(np.float64), np.empty((size, size))
+    for start in range(0, size, _AT_ONCE):
+        rows = np.eye(min(_AT_ONCE, size - start), size, start)
+        found = _kernel.hessian_products(flat, call.shape, checked, wanted, rows)[0]
+        made[start : start + len(rows)] = found
+    _check_finite(made)
+    for i in range(1, size):  # the two halves differ by rounding
+        made[i, :i] = made[:i, i] = (made[i, :i] + made[:i, i]) / 2
+    return made
 
 
 def hessian_products(
     parameters: Parameters,
-    directions: npt.ArrayLike,
+    directions: Parameters | npt.ArrayLike,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
     model: ModelConfig | Config | None = None,
 ) -> Array:
-    """The Hessian times a direction [n], or times each row of several [m, n].
+    """The Hessian times a direction [n] (or `Parameters`), or times each row of several [m, n].
 
     >>> import dynascope as ds
     >>> config = ds.Config()
@@ -69,17 +76,35 @@ def hessian_products(
     True
     """
     call, checked, wanted = _checked(parameters, tokens, targets, model)
-    size = len(call.flat)
-    try:
-        rows = np.asarray(directions, np.float64)
-    except (TypeError, ValueError):
-        raise expected("directions", f"{size} numbers, or rows of so many", directions) from None
-    if rows.ndim not in (1, 2) or rows.shape[-1] != size:
-        raise expected("directions", f"{size} numbers, or rows of so many", f"shape {rows.shape}")
+    rows = _rows(directions, len(call.flat))
     flat = call.flat.astype(np.float64)
     lines = np.ascontiguousarray(np.atleast_2d(rows))
     made = _kernel.hessian_products(flat, call.shape, checked, wanted, lines)[0]
+    _check_finite(made)
     return np.asarray(made.reshape(rows.shape))
+
+
+def _check_finite(made: Array) -> None:
+    if not np.isfinite(made).all():
+        what = "weights with a finite Hessian"
+        raise expected("parameters", what, "numbers that overflow", "take smaller ones")
+
+
+def _rows(directions: object, size: int) -> Array:
+    """Directions as numbers, [n] or [m, n]."""
+    what = f"{size} finite numbers, or rows of so many"
+    given = directions.flat if isinstance(directions, Parameters) else directions
+    try:
+        rows = np.asarray(given)
+    except ValueError:
+        raise expected("directions", what, "rows of different lengths") from None
+    if rows.dtype.kind not in "fiu":
+        raise expected("directions", what, directions)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != size:
+        raise expected("directions", what, f"shape {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise expected("directions", what, "NaN or infinity")
+    return rows.astype(np.float64)
 
 
 def _checked(

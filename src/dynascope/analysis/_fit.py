@@ -1,5 +1,9 @@
 """What a measure asks first: do parameters go with a config, and is an epoch there to look at."""
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from dynascope.analysis.follow import last_sound_epoch
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
@@ -38,12 +42,21 @@ def check_run(run: object, field: str = "run") -> Run:
     return run
 
 
+def is_one(epochs: object) -> bool:
+    """Whether this is an epoch, not several."""
+    if isinstance(epochs, np.ndarray):
+        return epochs.ndim == 0
+    return not isinstance(epochs, Iterable)
+
+
 def sound_epoch(run: Run, epoch: int) -> int:
     """The epoch, -1 being the last before a divergence; refused from the divergence on."""
     if run.diverged == 0:
         raise DynascopeError(
             f"run {run.id}: expected one with an epoch to measure, but it diverged at epoch 0."
         )
+    if isinstance(epoch, np.integer | np.ndarray) and np.ndim(epoch) == 0:
+        epoch = epoch.item()  # of NumPy, as from np.arange
     if isinstance(epoch, int) and epoch == -1:
         return last_sound_epoch(run)
     if run.diverged is not None and isinstance(epoch, int) and epoch >= run.diverged:

@@ -13,7 +13,6 @@ from dynascope.errors import DynascopeError
 if TYPE_CHECKING:
     import pyarrow
 
-    from dynascope.cli.report_theory import Theory
     from dynascope.run import Run
     from dynascope.store.stored import StoredRuns
 
@@ -68,11 +67,14 @@ def run(options: Namespace) -> int:
     named = options.runs if options.one is None else f"{options.runs}#{options.one}"
     if options.one is not None or address.which is not None or address.epoch is not None:
         return _print_one(named, kinds, options)
-    if options.theory:
+    runs = resolve_many(options.runs)
+    if options.theory and len(runs) != 1:
         raise DynascopeError(
-            "--theory: expected a single run, but got a folder; name one with --run."
+            f"--theory: expected a single run, but got {len(runs)}; name one with --run."
         )
-    return _print_many(resolve_many(options.runs), kinds, options)
+    if options.theory:
+        return _print_one(f"{options.runs}#{runs[0].id}", kinds, options)
+    return _print_many(runs, kinds, options)
 
 
 def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
@@ -84,21 +86,24 @@ def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
     run, epoch = resolve(address)
     run = run.loaded()
     report = Report.of(run, epoch, kinds)
-    theory = _theory(run, report.epoch, options) if options.theory else None
     if options.json:
-        told = report.to_dict() | ({"theory": theory.to_dict()} if theory else {})
+        told = report.to_dict() | _theory_dict(run, report.epoch, options)
         print(json.dumps(told, indent=1, allow_nan=False))
         return 0
     report.print()
-    if theory is not None:
-        theory.print()
+    if options.theory:
+        from dynascope.cli.report_theory import print_theory  # SciPy, and much of the theory
+
+        print_theory(run, report.epoch, options.threads)
     return 0
 
 
-def _theory(run: "Run", epoch: int, options: Namespace) -> "Theory":
-    from dynascope.cli.report_theory import Theory  # SciPy, and much of the theory
+def _theory_dict(run: "Run", epoch: int, options: Namespace) -> dict[str, Any]:
+    if not options.theory:
+        return {}
+    from dynascope.cli.report_theory import Theory
 
-    return Theory.of(run, epoch, options.threads)
+    return {"theory": Theory.of(run, epoch, options.threads).to_dict()}
 
 
 def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) -> int:

@@ -1,12 +1,13 @@
 """What theory says in the report of one run: stationarity, bounds, curvature, plateaus, a slice."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from dynascope.analysis._fit import sound_parameters
 from dynascope.analysis.rows import attempt, joined, plain
 from dynascope.cli.report_table import wrapped
 from dynascope.cli.table import stdout
@@ -26,6 +27,14 @@ from dynascope.theory import (
     stationarity,
 )
 
+Show = Callable[[str, Any], None]
+TITLES = {
+    "stationarity": "Stationarity after epoch {epoch}",
+    "bounds": "Bounds on the gradient",
+    "curvature": "Curvature",
+    "plateaus": "Plateaus",
+    "landscape": "Landscape",
+}
 POINTS = 21  # of the slice along each axis: enough for where it falls and rises
 
 
@@ -43,8 +52,11 @@ class Theory:
     notes: Mapping[str, str]
 
     @classmethod
-    def of(cls, run: Run, epoch: int, threads: int | None = None) -> "Theory":
-        """Everything, at an epoch of the run where it is about one."""
+    def of(
+        cls, run: Run, epoch: int, threads: int | None = None, show: "Show | None" = None
+    ) -> "Theory":
+        """Everything, at an epoch of the run where it is about one; `show` is called with the name
+        of each and what was found, as soon as it is."""
         makers: dict[str, Callable[[Run], Any]] = {
             "stationarity": lambda run: stationarity(*_place(run, epoch)),
             "bounds": lambda run: bounds(*_place(run, epoch)),
@@ -58,6 +70,8 @@ class Theory:
             found[name], note = attempt(maker, run)
             if note is not None and found[name] is None:  # how far it went, the report says above
                 notes[name.replace("_", " ")] = note
+            if show is not None and found[name] is not None:
+                show(name, found[name])
         return cls(epoch=epoch, notes=notes, **found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,35 +87,27 @@ class Theory:
             "notes": dict(self.notes),
         }
 
-    def print(self) -> None:
-        """All of it for people."""
-        console = stdout()
-        for title, lines in self._sections():
-            console.print(f"\n{title}", style="bold")
-            for line in lines:
-                console.print(wrapped(line, console))
-            if title.startswith("Curvature") and self.curvature is not None:
-                _print_traces(self.curvature, console)
-        if self.notes:
-            console.print(f"\n{wrapped(joined(self.notes) or '', console)}")
 
-    def _sections(self) -> Iterator[tuple[str, list[str]]]:
-        if self.stationarity is not None:
-            title = f"Stationarity after epoch {self.epoch}"
-            yield title, self.stationarity.describe().splitlines()
-        told = [found.describe() for found in (self.bounds, self.bounds_along) if found is not None]
-        if told:
-            yield "Bounds on the gradient", "\n".join(told).splitlines()
-        if self.curvature is not None:
-            yield "Curvature", self.curvature.describe().splitlines()
-        if self.plateaus is not None:
-            yield "Plateaus", [plateau.describe() for plateau in self.plateaus]
-        if self.landscape is not None:
-            yield "Landscape", self.landscape.describe().splitlines()
+def print_theory(run: Run, epoch: int, threads: int | None) -> None:
+    """All of it for people, section by section."""
+    console = stdout()
+
+    def show(name: str, found: Any) -> None:
+        if name in TITLES:
+            console.print(f"\n{TITLES[name].format(epoch=epoch)}", style="bold")
+        told = found if isinstance(found, tuple) else (found,)
+        for line in "\n".join(each.describe() for each in told).splitlines():
+            console.print(wrapped(line, console))
+        if isinstance(found, Curvature):
+            _print_traces(found, console)
+
+    notes = Theory.of(run, epoch, threads, show).notes
+    if notes:
+        console.print(f"\n{wrapped(joined(notes) or '', console)}")
 
 
 def _place(run: Run, epoch: int) -> tuple[Any, ...]:
-    return run.parameters(epoch), *run.examples(), run.config
+    return sound_parameters(run, epoch), *run.examples(), run.config
 
 
 def _curvature_dict(found: Curvature | None) -> dict[str, Any] | None:

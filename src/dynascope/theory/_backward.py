@@ -6,7 +6,7 @@ their number.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ import numpy.typing as npt
 from dynascope import _kernel
 from dynascope._cached import cached_property
 from dynascope.config import Config, ModelConfig
-from dynascope.data import Targets, Tokens, check_targets, check_tokens
-from dynascope.errors import DynascopeError, expected
-from dynascope.model import Activations, forward
+from dynascope.data import Targets, Tokens
+from dynascope.errors import DynascopeError
+from dynascope.model import Activations, Call, forward
 from dynascope.parameters import Parameters
 from dynascope.theory._norms import Jacobian, jacobian
 
 Array = npt.NDArray[Any]
+AnyModel = ModelConfig | Config | None
 
 TRAINED = ("query", "value", "receptors", "assemblers")  # q, V, W, U: the paper's theta
 BIASES = ("receptor_bias", "assembler_bias")  # b1, b2, where the model has them
@@ -117,29 +118,18 @@ class Piece:
         return others
 
 
-def given(parameters: object, tokens: object, model: object) -> Given:
+def given(parameters: Parameters, tokens: npt.ArrayLike, model: AnyModel) -> Given:
     """What was given, once it is sure that it goes together."""
-    if not isinstance(parameters, Parameters):
-        raise expected("parameters", "ds.Parameters", type(parameters).__name__)
-    hidden, dim = parameters.shapes["receptors"]
-    if model is None:
-        model = ModelConfig(dim=dim, hidden=hidden, bias="receptor_bias" in parameters)
-    model = model.model if isinstance(model, Config) else model
-    if not isinstance(model, ModelConfig):
-        raise expected("model", "a ds.ModelConfig or a ds.Config", model)
-    rows = len(parameters.token_embedding)
-    exact = parameters.check().astype(np.float64)
-    return Given(exact, model, check_tokens("tokens", tokens, rows))
+    call = Call(parameters, model)
+    return Given(parameters.astype(np.float64), call.model, call.sequences(tokens))
 
 
-def given_with_targets(parameters: object, tokens: object, targets: object, model: object) -> Given:
+def given_with_targets(
+    parameters: Parameters, tokens: npt.ArrayLike, targets: npt.ArrayLike, model: AnyModel
+) -> Given:
     """The same with a target for each of one or more sequences."""
-    found = given(parameters, tokens, model)
-    if not len(found.tokens):
-        raise expected("tokens", "at least one sequence", "none")
-    rows = len(found.parameters.token_embedding)
-    wanted = check_targets("targets", targets, len(found.tokens), rows)
-    return replace(found, targets=wanted)
+    call = Call(parameters, model)
+    return Given(parameters.astype(np.float64), call.model, *call.examples(tokens, targets))
 
 
 def pieces(given: Given) -> Iterator[Piece]:

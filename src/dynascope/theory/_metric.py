@@ -6,7 +6,8 @@ coordinates D^1/2 θ that is plain momentum, along the gradient there, on the He
 D^-1/2 H D^-1/2. So it becomes unstable where the top eigenvalue of that matrix passes the limit of
 plain momentum: with m = b m + g, (2 + 2b) / lr; Adam's m = b m + (1 - b) g has a learning rate
 (1 - b) times as large, so (2 + 2b) / ((1 - b) lr), which is 38 / lr for b = 0.9. That is for full
-batches and for D that changes slowly. Clipping and constraints are not taken into account.
+batches and for D that changes slowly. Clipping, constraints and AdamW's own decay are
+not taken into account.
 """
 
 import math
@@ -46,14 +47,19 @@ def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> 
         update = None if moment is None or not steps else -rate * moment
         plain = training.mlp_lr_discount == 1
         scale = None if plain else 1 / rate
-        return Metric(scale, True, update, lr, limit(training, lr), training.weight_decay)
-    decay = training.weight_decay if training.optimizer == "adam" else 0.0
+        return Metric(scale, True, update, lr, limit(training, lr), gradient_decay(training))
+    decay = gradient_decay(training)
     if not steps or state is None:
         return Metric(None, False, None, lr, limit(training, lr), decay)
     first, second = np.asarray(state[1:], np.float64)
     root = np.sqrt(second / (1 - training.beta2**steps)) + training.eps
     scale = (1 - training.beta1**steps) * root / rate
     return Metric(scale, True, -first / scale, lr, limit(training, lr), decay)
+
+
+def gradient_decay(training: TrainingConfig) -> float:
+    """Weight decay that is part of the gradient: AdamW's is not."""
+    return training.weight_decay if training.optimizer != "adamw" else 0.0
 
 
 def limit(training: TrainingConfig, lr: float) -> float:

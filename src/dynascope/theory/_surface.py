@@ -14,7 +14,7 @@ from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.second_order import hessian, hessian_products
 from dynascope.theory import thresholds as t
-from dynascope.theory.spectrum import Spectrum, spectrum, spectrum_by_products
+from dynascope.theory.spectrum import Spectrum, image_length, spectrum, spectrum_by_products
 from dynascope.theory.symmetry import flat_directions, shifts
 
 Array = npt.NDArray[Any]
@@ -73,6 +73,11 @@ class Place:
     def gradient_norm(self) -> float:
         return float(np.linalg.norm(self.loss_and_gradient[1]))
 
+    def descended_norm(self, decay: float) -> float:
+        """Of the gradient with the weight decay that an optimizer adds to it."""
+        weights = self.parameters.flat[self.surface.free]
+        return float(np.linalg.norm(self.loss_and_gradient[1] + decay * weights))
+
     @property
     def dense(self) -> bool:
         """The whole matrix is within reach."""
@@ -116,13 +121,15 @@ class Place:
         root = np.ones(self.surface.size) if scale is None else np.sqrt(scale)
         aside = np.zeros((0, len(root))) if without is None else without
 
+        def bent(rows: Array) -> Array:
+            return np.asarray((self.products(rows / root) + decay * rows / root) / root)
+
         def product(rows: Array) -> Array:
-            rows = rows - rows @ aside.T @ aside
-            made = (self.products(rows / root) + decay * rows / root) / root
+            made = bent(rows - rows @ aside.T @ aside)
             return np.asarray(made - made @ aside.T @ aside)
 
-        null = None if decay else self.shifts * root
+        floor = 0.0 if decay else image_length(bent, self.shifts * root, len(root))
         if not self.dense:
-            return spectrum_by_products(product, len(root), directions=directions, null=null)
+            return spectrum_by_products(product, len(root), directions=directions, floor=floor)
         made = product(np.eye(len(root)))
-        return spectrum((made + made.T) / 2, directions=directions, null=null)
+        return spectrum((made + made.T) / 2, directions=directions, floor=floor)

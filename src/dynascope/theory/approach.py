@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 CONFIDENCES = tuple(1 - 10.0**-k for k in range(1, 10))  # from there on, rounding shows
 LEAST = 3  # points: a line through two has no error
 MOST_SEQUENCES, SAMPLE = 2**14, 2**12  # all sequences up to so many, else so many of them
-MOST_WORK = 2**30  # sequences times weights squared: a Hessian of about a second
+MOST_WORK = 2**31  # weights squared times (sequences and 8 per weight): a second or two in all
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,8 @@ def _point(confidence: float, head: Head, examples: Examples) -> ApproachPoint:
 
 def _spectrum(head: Head, examples: Examples) -> Spectrum | None:
     parameters, config = head
-    if len(examples[1]) * parameters.flat.size**2 > MOST_WORK:
+    size = parameters.flat.size
+    if size**2 * (len(examples[1]) + 8 * size) > MOST_WORK:
         return None
     found = hessian(parameters, *examples, config.model)
     return spectrum(found, null=shifts(parameters))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_run, sound_epoch
-from dynascope.analysis.follow import kept_epochs, weights_at
+from dynascope.analysis._fit import check_run, is_one, sound_epoch
+from dynascope.analysis.follow import last_sound_epoch
 from dynascope.config import Config, ModelConfig
-from dynascope.errors import expected
+from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.theory._backward import TRAINED, Given, given_with_targets, pieces
@@ -29,6 +29,7 @@ Array = npt.NDArray[Any]
 
 ROUNDING = 1e-10  # relative: by so much gradients computed in two ways may differ
 EPOCHS = 100  # of a run, about: as many points as a curve on a screen shows
+FEW = 10  # kept epochs: no curve to speak of
 
 
 @dataclass(frozen=True)
@@ -124,19 +125,19 @@ def bounds(
 
 
 def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
-    """The bounds after each of these kept epochs (None: about 100 of them), on the train set."""
+    """The bounds after each of these epochs (None: about 100 of them), on the run's train set.
+
+    Weights that were not kept are computed again, exactly; -1 is the last epoch.
+    """
     run = check_run(run)
     sound_epoch(run, -1)
     tokens, targets = run.examples()
-    wanted = _thinned(kept_epochs(run, "bounds")) if epochs is None else epochs
-    wanted = list(wanted) if isinstance(wanted, Iterable) else [wanted]
-    weights = weights_at(run, wanted)
-    if not len(weights):
+    asked = _some(run) if epochs is None else epochs
+    each_asked: list[Any] = [asked] if is_one(asked) else list(asked)
+    wanted = [run._checked(sound_epoch(run, epoch)) for epoch in each_asked]
+    if not wanted:
         raise expected("epochs", "at least one epoch", "none")
-    each = [
-        bounds(Parameters.from_flat(row, run.config.shapes), tokens, targets, run.config)
-        for row in weights
-    ]
+    each = [bounds(run.parameters(epoch), tokens, targets, run.config) for epoch in wanted]
     return BoundCurves(
         epochs=np.array(wanted, np.int64),
         paper=np.array([b.paper.value for b in each]),
@@ -154,7 +155,7 @@ def _bounds(given: Given) -> Bounds:
     gradient = {name: np.zeros(given.parameters.shapes[name]) for name in given.names}
     parts = dict.fromkeys(given.names, 0.0)
     by_sequence, variation, shortest = [], 0.0, math.inf
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         for piece in pieces(given):
             variation += float(piece.variation.sum()) / count
             shortest = min(shortest, float(lengths(piece.act.sequence).min()))
@@ -183,6 +184,11 @@ def _root_mean_square(values: Array) -> float:
 
 
 def _bound(name: str, value: float, gradient_norm: float, why_not: str = "") -> Bound:
+    if math.isnan(value) or math.isnan(gradient_norm):
+        raise DynascopeError(
+            "parameters: expected weights whose gradient and bounds are numbers, but they "
+            "overflow; take smaller ones."
+        )
     holds = not _exceeds(gradient_norm, value)
     return Bound(name, value, gradient_norm, bool(holds), not why_not, why_not)
 
@@ -214,7 +220,11 @@ def _times_the_gradient(values: Array, curves: BoundCurves) -> float:
     return float(np.median(values[some] / curves.gradient_norm[some])) if some.any() else math.nan
 
 
-def _thinned(epochs: list[int]) -> list[int]:
-    """At most about EPOCHS of them, evenly, the first and the last among them."""
+def _some(run: Run) -> list[int]:
+    """At most about EPOCHS of the kept ones (of all, where hardly any were kept), evenly, the first
+    and the last among them."""
+    last = last_sound_epoch(run)
+    kept = [int(epoch) for epoch in np.unique(run.weight_epochs) if epoch <= last]
+    epochs = kept if len(kept) >= FEW else list(range(last + 1))
     at = np.linspace(0, len(epochs) - 1, min(len(epochs), EPOCHS)).round().astype(int)
     return [epochs[i] for i in np.unique(at)]

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_run, sound_epoch
+from dynascope.analysis._fit import check_run, is_one, sound_epoch
 from dynascope.analysis.replay import Replay
 from dynascope.engine import Crew, Report, Status, count_threads, reporter
 from dynascope.errors import expected
@@ -42,8 +42,8 @@ class Curvature:
     - `gradient_norm`: on the whole train set, as is the loss.
     - `trace`: of the diagonal block of each parameter; an estimate where the spectrum is Lanczos's.
     - `preconditioned`: the top eigenvalue in the optimizer's own metric, D^-1/2 H D^-1/2; None
-      where that is the plain one (SGD without a discount) or not known (Adam before its first step,
-      or of an imported run). With weight decay in the gradient, H is that of the loss with it.
+      where that is the plain one (SGD without a discount) or not known (Adam before its first
+      step). With weight decay in the gradient, H is that of the loss with it.
     - `sharpness_limit`: of the preconditioned sharpness if the optimizer has a metric of its own,
       else of the plain one (to which such a weight decay is added before comparing).
     - `unstable`: beyond the limit; None where that is not known.
@@ -147,8 +147,7 @@ class Follower:
     def __init__(self, run: Run) -> None:
         self.run = check_run(run).loaded()
         self.surface = Surface(self.run)
-        self.imported = self.run.origin is not None and self.run.origin.kind == "import"
-        self._replay = None if self.imported else Replay(self.run)
+        self._replay = Replay(self.run)
         self._lock = threading.Lock()  # one kernel replays for all threads
 
     def curvature(
@@ -161,9 +160,10 @@ class Follower:
         whole = isinstance(directions, int | np.integer) and not isinstance(directions, bool)
         if not whole or directions < 1:
             raise expected("directions", "a whole number of at least 1", directions)
-        if not isinstance(epochs, Iterable):
-            return self._one(self.sound(epochs), directions)
-        wanted = [self.sound(epoch) for epoch in epochs]
+        count_threads(threads, 1)  # refused also where there is nothing to share
+        if is_one(epochs):
+            return self._one(self.sound(epochs), directions)  # type: ignore[arg-type]
+        wanted = [self.sound(epoch) for epoch in epochs]  # type: ignore[union-attr]
         made = Each(lambda epoch: self._one(epoch, directions), wanted, "Hessians")
         return made.found(threads, report)
 
@@ -178,7 +178,7 @@ class Follower:
         """The optimizer's, over the free weights."""
         state, training = None, self.run.config.training
         has_moments = training.optimizer != "sgd" or training.momentum > 0
-        if self._replay is not None and epoch > 0 and has_moments:
+        if epoch > 0 and has_moments:
             with self._lock:
                 state = self._replay.state(epoch)
         free = self.surface.free

@@ -91,15 +91,16 @@ class Bends(NamedTuple):
 
 
 def bends(place: Place, own: Metric) -> Bends:
-    """How the loss bends at a place, with all negative directions where they are within reach."""
-    metric = None if own.scale is None else _lowest(place, own.scale)
-    return Bends(_lowest(place, None), metric)
+    """How the loss, with the weight decay that is part of the gradient, bends at a place; with all
+    negative directions where they are within reach."""
+    metric = None if own.scale is None else _lowest(place, own.scale, own.decay)
+    return Bends(_lowest(place, None, own.decay), metric)
 
 
-def _lowest(place: Place, scale: Array | None) -> Spectrum:
+def _lowest(place: Place, scale: Array | None, decay: float) -> Spectrum:
     aside = place.flat if scale is None else orthonormal(place.flat * np.sqrt(scale))
     count = place.surface.size if place.dense else t.LANCZOS_DIRECTIONS
-    return place.spectrum(count, scale, aside)
+    return place.spectrum(count, scale, aside, decay)
 
 
 def escape(place: Place, own: Metric, bent: Bends, way: Array, start: int, end: int) -> Escape:

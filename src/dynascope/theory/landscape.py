@@ -85,7 +85,8 @@ class Landscape:
         )
         if len(self.path_share):
             share = float(np.median(self.path_share))
-            text += f" Half the steps of the run have at least {share:.1%} of their length in it."
+            text += f" Half the steps between kept epochs have at least {share:.1%} of their length"
+            text += " in it."
         return text
 
     def _plane(self) -> str:
@@ -235,22 +236,15 @@ def _spectrum(centre: Centre, free: Array) -> Spectrum:
     """Both ends of the Hessian's spectrum, over the free weights."""
     data = (*centre.examples, centre.model)
     if len(free) <= DENSE_WEIGHTS:
-        matrix = _finite(hessian(centre.parameters, *data))
+        matrix = hessian(centre.parameters, *data)
         return spectrum(matrix[np.ix_(free, free)], directions=2)
 
     def products(rows: Array) -> Array:
         wide = np.zeros((len(rows), len(free)))
         wide[:, free] = rows
-        return _finite(hessian_products(centre.parameters, wide, *data))[:, free]
+        return hessian_products(centre.parameters, wide, *data)[:, free]
 
     return spectrum_by_products(products, int(free.sum()), directions=2)
-
-
-def _finite(second: Array) -> Array:
-    if not np.isfinite(second).all():
-        what = "weights with a finite Hessian"
-        raise expected("parameters", what, "numbers that overflow", "take random directions")
-    return second
 
 
 def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.Plane:
@@ -283,8 +277,7 @@ def _window(
 # ---- what a run knows ---------------------------------------------------------------------------
 def _sound(run: Run, epoch: object) -> int:
     """The number of an epoch with finite weights."""
-    plain = int(epoch) if isinstance(epoch, np.integer) else epoch
-    return run._checked(sound_epoch(run, plain))  # type: ignore[arg-type]
+    return run._checked(sound_epoch(run, epoch))  # type: ignore[arg-type]
 
 
 def _toward(run: Run, directions: object, toward: object) -> tuple[int, ...]:

@@ -6,10 +6,10 @@ is looked at, and the verdict is the first of these that holds:
 
 - `fitted`: the loss is below a hundredth of that at chance: nothing is left to fall;
 - `slope`: the gradient there is not small, against the largest in the drop that follows (in the
-  whole run, where none follows);
+  plateau itself, where none follows);
 - `flat or minimum`: no direction bends down by more than rounding, or none so much that a
   displacement along it would grow e-fold within the plateau;
-- `saddle, not escaped`: no drop follows;
+- `saddle, no drop follows`: none was found;
 - `saddle, escaped along negative directions`: most of the way from the point to the end of the drop
   is along the five most negative ones, in the optimizer's metric (see `escape`);
 - `saddle, escaped otherwise`.
@@ -35,7 +35,7 @@ from dynascope.errors import expected
 from dynascope.run import Run
 from dynascope.tape import steps_per_epoch
 from dynascope.theory import thresholds as t
-from dynascope.theory._metric import Metric
+from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place
 from dynascope.theory.curvature import Each, Follower
 from dynascope.theory.escape import Bends, Escape, bends, escape
@@ -46,7 +46,7 @@ SaddleVerdict = Literal[
     "fitted",
     "slope",
     "flat or minimum",
-    "saddle, not escaped",
+    "saddle, no drop follows",
     "saddle, escaped along negative directions",
     "saddle, escaped otherwise",
 ]
@@ -57,7 +57,7 @@ class Plateau:
     """A stretch without a drop, from `start` to `end`, and its point of least gradient, `epoch`.
 
     - `chance`: the loss of the best guess that does not look at the sequence.
-    - `gradient_scale`: the largest gradient norm in the drop that follows, or in the run.
+    - `gradient_scale`: the largest gradient norm in the drop that follows, or in the plateau.
     - `spectrum`: of the Hessian at the point, without directions that are flat by symmetry (zeros
       in their place).
     - `fold_epochs`: in which a displacement along the most negative direction, in the optimizer's
@@ -92,7 +92,8 @@ class Plateau:
     @property
     def growth(self) -> float | None:
         """How many e-foldings of the most negative direction the plateau has time for."""
-        return None if self.fold_epochs is None else (self.end - self.start) / self.fold_epochs
+        length = max(self.end - self.start, 1)
+        return None if self.fold_epochs is None else length / self.fold_epochs
 
     @property
     def fall(self) -> float:
@@ -108,7 +109,7 @@ class Plateau:
         if not self.spectrum.negative or (self.growth is not None and self.growth < t.GROWTH):
             return "flat or minimum"
         if self.escape is None:
-            return "saddle, not escaped"
+            return "saddle, no drop follows"
         if self.escape.deciding.aligned:
             return "saddle, escaped along negative directions"
         return "saddle, escaped otherwise"
@@ -208,9 +209,9 @@ class _Survey:
             loss=place.loss_and_gradient[0],
             chance=_chance(self._run),
             gradient_norm=norms[epoch],
-            gradient_scale=self._scale(drop),
+            gradient_scale=self._scale(start, end, drop),
             spectrum=bent.plain,
-            fold_epochs=self._fold(own, bent.deciding),
+            fold_epochs=self._fold(own, bent.deciding, start, end),
             along=along,
             loss_along=losses,
             drop=drop,
@@ -229,11 +230,12 @@ class _Survey:
         own = self._follower.metric(drop.start, place)
         return self._way(place, own, bends(place, own), drop.start, drop)
 
-    def _scale(self, drop: Drop | None) -> float:
-        first, last = (0, last_sound_epoch(self._run)) if drop is None else (drop.start, drop.end)
+    def _scale(self, start: int, end: int, drop: Drop | None) -> float:
+        """Where no drop follows, the plateau itself is all there is to compare with."""
+        first, last = (start, end) if drop is None else (drop.start, drop.end)
         return max(self._gradient_norms(first, last).values())
 
-    def _fold(self, own: Metric, bend: Spectrum) -> float | None:
+    def _fold(self, own: Metric, bend: Spectrum, start: int, end: int) -> float | None:
         """Epochs in which a displacement along the lowest direction grows e-fold. A step multiplies
         it by 1 + lr |eigenvalue|; in SGD momentum b makes lr larger by 1 / (1 - b), in Adam, whose
         moment is a mean, it does not."""
@@ -241,7 +243,9 @@ class _Survey:
             return None
         training = self._run.config.training
         gain = 1 / (1 - training.momentum) if training.optimizer == "sgd" else 1.0
-        pace = own.lr * gain * max(-bend.lowest, 0.0) * steps_per_epoch(self._run.config)
+        steps = steps_per_epoch(self._run.config)
+        rates = [learning_rate(self._run.config, e * steps) for e in range(start, end + 1)]
+        pace = float(np.mean(rates)) * gain * max(-bend.lowest, 0.0) * steps
         return 1 / pace if bend.negative and pace > 0 else float("inf")
 
     def _gradient_norms(self, first: int, last: int) -> dict[int, float]:
@@ -249,12 +253,12 @@ class _Survey:
         hardly any, of a few that are computed again."""
         kept = self._kept[(self._kept >= first) & (self._kept <= last)]
         enough = len(kept) >= min(t.REPLAYED_EPOCHS, last - first + 1)
-        enough = enough or (len(kept) > 0 and self._follower.imported)
         epochs = kept if enough else np.arange(first, last + 1)
         most = t.PLATEAU_EPOCHS if enough else t.REPLAYED_EPOCHS
         picked = np.unique(np.linspace(0, len(epochs) - 1, min(most, len(epochs))).round())
         wanted = [int(epochs[int(i)]) for i in picked]
-        return {epoch: self._follower.place(epoch).gradient_norm for epoch in wanted}
+        decay = gradient_decay(self._run.config.training)
+        return {epoch: self._follower.place(epoch).descended_norm(decay) for epoch in wanted}
 
 
 def _line(place: Place, found: Spectrum, reach: float) -> tuple[Array, Array]:

@@ -56,26 +56,36 @@ class Spectrum:
 
 
 def spectrum(
-    matrix: npt.ArrayLike, *, directions: int = 5, null: npt.ArrayLike | None = None
+    matrix: npt.ArrayLike,
+    *,
+    directions: int = 5,
+    null: npt.ArrayLike | None = None,
+    floor: float = 0.0,
 ) -> Spectrum:
     """All eigenvalues of a symmetric matrix, and `directions` eigenvectors at each end.
 
-    `null`: rows [m, n], directions that the exact matrix takes to 0.
+    `null`: rows [m, n], directions that the exact matrix takes to 0. `floor`: how long the images
+    of such directions were, where that was measured before.
 
     >>> spectrum([[0.0, 2.0], [2.0, 0.0]]).eigenvalues.tolist()
     [-2.0, 2.0]
     """
     given = _symmetric(matrix)
     values, vectors = np.linalg.eigh(given)
-    floor = t.FLOOR * _floor(lambda rows: rows @ given, null, len(given))
-    tolerance = max(_rounding(values, len(given)), floor)
+    floor = max(floor, image_length(lambda rows: rows @ given, null, len(given)))
+    tolerance = max(_rounding(values, len(given)), t.FLOOR * floor)
     count = _count(directions, len(given))
     bottom, top = vectors.T[:count], vectors.T[::-1][:count]
     return Spectrum(values, top, bottom, tolerance, *_signs(values, tolerance), True, "dense")
 
 
 def spectrum_by_products(
-    product: Product, size: int, *, directions: int = 5, null: npt.ArrayLike | None = None
+    product: Product,
+    size: int,
+    *,
+    directions: int = 5,
+    null: npt.ArrayLike | None = None,
+    floor: float = 0.0,
 ) -> Spectrum:
     """Both ends of the spectrum of a symmetric matrix [size, size], `directions` at each.
 
@@ -87,24 +97,23 @@ def spectrum_by_products(
     ([-3.0, -2.0, 45.0, 46.0], False)
     """
     count = _count(directions, size)
-    if 2 * count >= size - 1:  # Lanczos needs room; then the matrix is small
-        return spectrum(product(np.eye(size)), directions=count, null=null)
+    if 2 * count >= size - 1 and size <= t.DENSE_WEIGHTS:  # Lanczos needs room
+        return spectrum(product(np.eye(size)), directions=count, null=null, floor=floor)
+    if count > t.LANCZOS_MOST:
+        raise expected("directions", f"at most {t.LANCZOS_MOST} by Lanczos", directions)
     low, below = _lanczos(product, size, count, "SA")
     high, above = _lanczos(product, size, count, "LA")
     values, vectors = np.concatenate([low, high]), np.concatenate([below, above])
     residuals = np.linalg.norm(product(vectors) - values[:, None] * vectors, axis=1)
     doubtful = float(residuals[np.abs(values) <= residuals].max(initial=0.0))
-    floor = t.FLOOR * _floor(product, null, size)
-    tolerance = max(_rounding(values, size), floor, doubtful)
+    floor = max(floor, image_length(product, null, size))
+    tolerance = max(_rounding(values, size), t.FLOOR * floor, doubtful)
     signs = _signs(values, tolerance)
     return Spectrum(values, above[::-1], below, tolerance, *signs, False, "lanczos")
 
 
 def _symmetric(matrix: npt.ArrayLike) -> Array:
-    try:
-        given = np.asarray(matrix, np.float64)
-    except (TypeError, ValueError):
-        raise expected("matrix", "a symmetric matrix of numbers", matrix) from None
+    given = _numbers("matrix", matrix)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
         raise expected("matrix", "a square matrix", f"shape {given.shape}")
     if not np.isfinite(given).all():
@@ -112,7 +121,17 @@ def _symmetric(matrix: npt.ArrayLike) -> Array:
     apart = float(np.abs(given - given.T).max())
     if apart > t.ASYMMETRY * float(np.abs(given).max()):
         raise expected("matrix", "a symmetric matrix", f"entries {apart:.3g} apart")
-    return (given + given.T) / 2
+    return given / 2 + given.T / 2
+
+
+def _numbers(field: str, value: npt.ArrayLike) -> Array:
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        raise expected(field, "rows of numbers", "rows of different lengths") from None
+    if given.dtype.kind not in "fiu":
+        raise expected(field, "real numbers", value)
+    return given.astype(np.float64)
 
 
 def _count(directions: object, size: int) -> int:
@@ -126,9 +145,9 @@ def _rounding(values: Array, size: int) -> float:
     return t.ROUNDING * size * float(np.finfo(np.float64).eps) * float(np.abs(values).max())
 
 
-def _floor(product: Product, null: npt.ArrayLike | None, size: int) -> float:
+def image_length(product: Product, null: npt.ArrayLike | None, size: int) -> float:
     """How long the images are of unit directions that should have none."""
-    rows = np.zeros((0, size)) if null is None else np.atleast_2d(np.asarray(null, np.float64))
+    rows = np.zeros((0, size)) if null is None else np.atleast_2d(_numbers("null", null))
     if rows.ndim != 2 or rows.shape[1] != size:
         raise expected("null", f"rows of {size} numbers", f"shape {rows.shape}")
     lengths = np.linalg.norm(rows, axis=1)

@@ -29,7 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import ModelConfig
+from dynascope.config import Config, ModelConfig
+from dynascope.errors import expected
+from dynascope.model import Call
 from dynascope.parameters import Parameters
 from dynascope.theory import thresholds as t
 
@@ -56,16 +58,26 @@ def shifts(parameters: Parameters, free: Array | None = None) -> Array:
     return orthonormal(_free_only(np.array(made), free))
 
 
-def flat_directions(parameters: Parameters, model: ModelConfig, free: Array | None = None) -> Array:
+def flat_directions(
+    parameters: Parameters, model: ModelConfig | Config | None = None, free: Array | None = None
+) -> Array:
     """[m, n] orthonormal: the shifts, and the tangents of all other symmetries at these weights.
+
+    `free`: a mask over the weights; of those that are not free, none moves.
 
     >>> import dynascope as ds
     >>> p = ds.initial_parameters(ds.Config())
     >>> [len(flat_directions(p, ds.ModelConfig(norm=norm))) for norm in ("rms", "none")]
     [36, 39]
     """
+    call = Call(parameters, model)
+    if free is not None:
+        free = np.asarray(free)
+        if free.shape != call.flat.shape or free.dtype != np.bool_:
+            what = f"an array of {free.dtype} of shape {free.shape}"
+            raise expected("free", f"a mask of {len(call.flat)} truth values", what)
     exact = parameters.astype(np.float64)
-    curved = [move.flat for move in _tangents(exact, model)]
+    curved = [move.flat for move in _tangents(exact, call.model)]
     rows = np.array(curved).reshape(len(curved), len(exact.flat))
     return orthonormal(np.concatenate([shifts(exact, free), _free_only(rows, free)]))
 
@@ -81,10 +93,18 @@ def orthonormal(rows: Array) -> Array:
 
 
 def _free_only(rows: Array, free: Array | None) -> Array:
-    """Of these directions the ones that leave everything frozen alone, on the free weights."""
-    if free is None:
-        return rows
-    return np.asarray(rows[~rows[:, ~free].any(axis=1)][:, free])
+    """All combinations of these directions that leave everything frozen alone, on the free weights:
+    two that each move what is frozen may cancel there."""
+    if free is None or not len(rows):
+        return rows if free is None else rows[:, free]
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = rows / np.where(lengths > 0, lengths, 1.0)
+    held = unit[:, ~free].T
+    if not held.size:
+        return np.asarray(unit[:, free])
+    _, sizes, mixes = np.linalg.svd(held)
+    rank = int((sizes > t.INDEPENDENT).sum())
+    return np.asarray(mixes[rank:] @ unit[:, free])
 
 
 def _still(parameters: Parameters) -> Parameters:

@@ -10,6 +10,7 @@ FLOOR = 10.0  # times what known zero directions show: they are a few of the n d
 ASYMMETRY = 1e-6  # of the largest entry: more is no rounding of a symmetric matrix
 LANCZOS_TOLERANCE = 1e-6  # residual of an eigenpair, of its eigenvalue: which errs by less
 LANCZOS_STEPS = 300  # restarts at most; what has not converged by then is left out
+LANCZOS_MOST = 200  # eigenvectors at one end: of more, the whole matrix would cost less
 PROBES = 32  # of a trace by Hutchinson: its standard error is given
 INDEPENDENT = 1e-9  # of the longest: a direction shorter than that, besides the others, is none
 
