@@ -1,7 +1,8 @@
 // Memory for the kernel: the host gives one block, the kernel lays its arrays out in it.
 //
 // The same constructor runs twice: with a null base it only measures. So nothing inside the kernel
-// allocates, which suits loops, threads and WebAssembly alike.
+// allocates, which suits loops, threads and WebAssembly alike. Sizes are counted in 64 bits also
+// where addresses have 32: a host must see that a block does not fit.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,15 @@ class Arena {
   template <class T> T* take(int64_t count) {
     used_ = (used_ + 63) / 64 * 64;
     T* p = base_ ? reinterpret_cast<T*>(base_ + used_) : nullptr;
-    used_ += static_cast<size_t>(count) * sizeof(T);
+    used_ += static_cast<uint64_t>(count) * sizeof(T);
     return p;
   }
   bool measuring() const { return base_ == nullptr; }
-  size_t used() const { return used_; }
+  uint64_t used() const { return used_; }
 
  private:
   char* base_;
-  size_t used_ = 0;
+  uint64_t used_ = 0;
 };
 
 }  // namespace DYNASCOPE_ISA

@@ -8,7 +8,7 @@ namespace dynascope {
 namespace DYNASCOPE_ISA {
 namespace {
 
-size_t bytes(const Shape& s, int64_t count) {
+uint64_t bytes(const Shape& s, int64_t count) {
   Arena arena;
   HessianProducts<DIRECTIONS> measured(s, count, arena);  // one alone takes less
   return arena.used();

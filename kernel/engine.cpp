@@ -18,7 +18,7 @@ template <class T> const Trainer<T>& trainer(const void* p) {
   return *static_cast<const Trainer<T>*>(p);
 }
 
-template <class T> size_t trainer_bytes(const TrainerInput<T>& in) {
+template <class T> uint64_t trainer_bytes(const TrainerInput<T>& in) {
   Arena arena;
   arena.take<Trainer<T>>(1);
   Trainer<T> measured(in, arena);
@@ -41,7 +41,7 @@ template <class T> struct Work {
   }
 };
 
-template <class T> size_t work_bytes(const Shape& s, int64_t count) {
+template <class T> uint64_t work_bytes(const Shape& s, int64_t count) {
   Arena gradient, inspection;
   Work<T> work(s, count, gradient);
   Inspector<T> inspector(s, inspection);
@@ -76,6 +76,13 @@ void inspect(const Activations<T>& out, const Activations<T>& patch, const T* pa
              const Shape& s, const Examples& examples, const Ablation& ablation, void* memory) {
   Arena arena(memory);
   Inspector<T>(s, arena).run(out, patch, packed, examples, ablation);
+}
+
+template <class T>
+void decode(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed,
+            const Shape& s, void* memory) {
+  Arena arena(memory);
+  Inspector<T>(s, arena).decode(probabilities, points, outputs, count, packed);
 }
 
 template <class T>
@@ -145,6 +152,7 @@ template <class T> constexpr Engine<T> engine() {
       work_bytes<T>,
       loss_and_gradient<T>,
       inspect<T>,
+      decode<T>,
       evaluate<T>,
       evaluate_math<T>,
   };

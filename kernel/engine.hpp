@@ -10,7 +10,7 @@ namespace dynascope {
 
 /// Trainers live in memory that the host provides: `trainer_bytes` of it, aligned to 64.
 template <class T> struct Engine {
-  size_t (*trainer_bytes)(const TrainerInput<T>&);
+  uint64_t (*trainer_bytes)(const TrainerInput<T>&);
   void* (*make_trainer)(const TrainerInput<T>&, void* memory);
   void (*advance)(void* trainer, int64_t epochs, int64_t steps, Recorder<T>&);
   void (*record_now)(void* trainer, Recorder<T>&);
@@ -21,11 +21,15 @@ template <class T> struct Engine {
   void (*write_state)(void* trainer, const T* state, int64_t epoch);
 
   void (*initialize)(T* packed, const Shape&, uint64_t seed);
-  size_t (*work_bytes)(const Shape&, int64_t count);  // for the three below
+  uint64_t (*work_bytes)(const Shape&, int64_t count);  // for the four below
   T (*loss_and_gradient)(T* grad, const T* packed, const Shape&, const Examples&, const Ablation&,
                          void* memory);
   void (*inspect)(const Activations<T>& out, const Activations<T>& patch, const T* packed,
                   const Shape&, const Examples&, const Ablation&, void* memory);
+  /// Probabilities [count, embeddings] when points [count, dim] take the place of sequence
+  /// embeddings, or of outputs.
+  void (*decode)(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed,
+                 const Shape&, void* memory);
   /// Mean loss and accuracy on the examples for each of `rows` weights; in `work_bytes` of memory.
   void (*evaluate)(double* loss, double* accuracy, const T* packed, int64_t rows, const Shape&,
                    const Examples&, void* memory);
@@ -60,7 +64,7 @@ struct Task {
 
 /// Measures of a model with weights of type T; themselves always double.
 template <class T> struct MeasuresOf {
-  size_t (*circuit_bytes)(const Shape&, const Crossed&, const CircuitMeasures& wanted);
+  uint64_t (*circuit_bytes)(const Shape&, const Crossed&, const CircuitMeasures& wanted);
   void (*circuit)(const CircuitMeasures& out, const T* packed, const Shape&, const Crossed&,
                   void* memory);
 };
@@ -72,7 +76,7 @@ struct Measures {
 
 /// Second derivatives of the mean loss, in double precision.
 struct Curvature {
-  size_t (*bytes)(const Shape&, int64_t count);
+  uint64_t (*bytes)(const Shape&, int64_t count);
   /// products[i] = H directions[i] for i < rows, all packed; also the gradient and the loss.
   double (*products)(double* products, double* grad, const double* packed, const double* directions,
                      int64_t rows, const Shape&, const Examples&, void* memory);

@@ -41,6 +41,20 @@ template <class T> class Inspector {
     }
   }
 
+  /// The second half alone: `points` in the place of sequence embeddings, or of outputs.
+  void decode(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed) {
+    Activations<T> out{}, patch{};
+    out.probabilities = probabilities;
+    (outputs ? patch.output : patch.sequence) = const_cast<T*>(points);
+    unpack(theta_, packed, layout_);
+    for (int64_t c = 0; c < shape_.dim; ++c) xi_[c] = zero<T>();
+    for (first_ = 0; first_ < count; first_ += LANES) {
+      count_ = count - first_ < LANES ? count - first_ : LANES;
+      settle(nullptr, patch.sequence, xi_, shape_.dim);
+      transform(out, patch, {nullptr, nullptr});
+    }
+  }
+
  private:
   Shape shape_;
   Layout layout_;

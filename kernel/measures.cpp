@@ -8,7 +8,7 @@ namespace DYNASCOPE_ISA {
 namespace {
 
 template <class T>
-size_t circuit_bytes(const Shape& s, const Crossed& data, const CircuitMeasures& wanted) {
+uint64_t circuit_bytes(const Shape& s, const Crossed& data, const CircuitMeasures& wanted) {
   Arena arena;
   Circuit<T> measured(s, data, wanted, arena);
   return arena.used();

@@ -17,6 +17,7 @@
 
 #include "dispatch.hpp"
 #include "model_naive.hpp"
+#include "projection.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -470,6 +471,24 @@ nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
   return nb::make_tuple(products, grad, loss);
 }
 
+/// The plane on which points [n, d] are shown: axes [2, d], mean [d], shares [2].
+nb::tuple plane_of(const Array<double>& points) {
+  require(points.ndim() == 2 && points.size() > 0, "points must be [count, dim]");
+  const size_t n = points.shape(0), d = points.shape(1);
+  auto axes = make_array<double>({2, d}), mean = make_array<double>({d}),
+       shares = make_array<double>({2});
+  bool found = false;
+  {
+    nb::gil_scoped_release release;
+    const auto work = static_cast<size_t>(plane_work(static_cast<int64_t>(d)));
+    const Memory memory = allocate(work * sizeof(double));
+    found = plane(axes.data(), mean.data(), shares.data(), points.data(), static_cast<int64_t>(n),
+                  static_cast<int64_t>(d), static_cast<double*>(memory.get()));
+  }
+  require(found, "points must be finite");
+  return nb::make_tuple(axes, mean, shares);
+}
+
 template <class T> void bind_measures(nb::module_& m) {
   m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
@@ -619,6 +638,7 @@ NB_MODULE(_kernel, m) {
   bind_measures<double>(m);
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "directions"_a);
+  m.def("plane", plane_of, "points"_a);
   m.def("initialize32", initialize<float>, "shape"_a, "seed"_a);
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);

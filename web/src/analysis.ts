@@ -1,0 +1,25 @@
+// The phases of a run as stretches of its time.
+
+import type { Analysis } from "./model/answers";
+
+export interface Band {
+  from: number;
+  to: number;
+  name: string;
+  phase: number; // index of its colour
+}
+
+const SOLVED = 0.9; // accuracy, as in Python's run.py
+
+/** From the four pictures that tell the story: what never happened has no stretch. */
+export function bands(analysis: Analysis, last: number): Band[] {
+  const pictures = (analysis.phases?.snapshots ?? {}) as Record<string, number | null | undefined>;
+  const solved = (analysis.circuit?.accuracy ?? 0) >= SOLVED;
+  const cuts = [
+    { at: 0, name: "before", phase: 0 },
+    { at: pictures["clustered"], name: "clustered", phase: 1 },
+    { at: pictures["partly_classified"], name: "fitting", phase: 2 },
+    { at: pictures["fitted"], name: solved ? "solved" : "settled", phase: 3 },
+  ].flatMap((cut) => (typeof cut.at === "number" ? [{ ...cut, at: cut.at }] : []));
+  return cuts.map(({ at, name, phase }, i) => ({ from: at, to: cuts[i + 1]?.at ?? last, name, phase }));
+}

@@ -1,0 +1,64 @@
+// The keyboard: time from anywhere but a field that takes text.
+
+import { mark, pinned, change, epoch, lastEpoch, playing, seek, seen } from "./state";
+import { nextSpike } from "./spike";
+import { PANELS, type Panel } from "./model/types";
+
+const LEAP = 10; // epochs, with shift
+
+export function listenToKeys(): void {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || seen.page.value !== "run") return;
+    if (event.target instanceof Element && event.target.closest("input, textarea, select, [role=menu], .intro")) return;
+    if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses the button
+    if (act(event.key, event.shiftKey ? LEAP : 1)) event.preventDefault();
+  });
+  addEventListener("pointerover", (event) => {
+    const panel = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
+    pointed = PANELS.find((name) => name === panel?.dataset["panel"]) ?? null;
+  });
+}
+
+let pointed: Panel | null = null;
+
+/** Whether the key meant something. */
+function act(key: string, step: number): boolean {
+  switch (key) {
+    case " ":
+      playing.value = !playing.value;
+      return true;
+    case "ArrowLeft":
+      seek(epoch.value - step);
+      return true;
+    case "ArrowRight":
+      seek(epoch.value + step);
+      return true;
+    case "Home":
+      seek(0);
+      return true;
+    case "End":
+      seek(lastEpoch.value);
+      return true;
+    case "s":
+    case "S":
+      nextSpike();
+      return true;
+    case "e":
+    case "E":
+      return enlarge();
+    case "Escape":
+      mark.value = pinned.value = null;
+      change({ big: null });
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The panel under the pointer or with the focus; what is large becomes small. */
+function enlarge(): boolean {
+  const focused = document.activeElement?.closest<HTMLElement>("[data-panel]")?.dataset["panel"];
+  const name = pointed ?? PANELS.find((panel) => panel === focused) ?? null;
+  change({ big: seen.big.value ? null : name });
+  return true;
+}

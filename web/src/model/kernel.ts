@@ -1,0 +1,174 @@
+// The kernel in the browser: dynascope's own arithmetic, compiled to WebAssembly (kernel/wasm.cpp).
+//
+//   const kernel = await Kernel.load(bytes);
+//   const model = kernel.model(modelOptions(run.config));
+//   const { sequence } = model.forward(run.weights(epoch), tokens, { stages: ["sequence"] });
+//
+// Works in a page, a worker and Node. What it computes has the same bits as in Python. Arrays that
+// it returns are copies, free to keep and to transfer.
+
+import { ReadableError } from "./errors";
+import { crossedSequences, type Crossed } from "./kernel/design";
+import { Heap, rowsIn } from "./kernel/heap";
+import { Model, type ModelOptions } from "./kernel/model";
+import { checkNames } from "./kernel/names";
+import type { Examples } from "./kernel/trainer";
+import type { Task } from "./types";
+
+export type { Crossed } from "./kernel/design";
+export {
+  type Ablation,
+  type Activations,
+  type ForwardOptions,
+  type GridOptions,
+  type Measures,
+  Model,
+  type ModelOptions,
+  modelOptions,
+  type ParameterSlice,
+  type Tensor,
+} from "./kernel/model";
+export {
+  CURVES,
+  type Measure,
+  MEASURES,
+  type ParameterName,
+  PARAMETERS,
+  type Stage,
+  STAGES,
+  STEP_CURVES,
+} from "./kernel/names";
+export * from "./kernel/trainer";
+
+/** The two principal axes of points: see kernel/projection.hpp for what happens in odd cases. */
+export interface PrincipalPlane {
+  axes: [Float64Array, Float64Array]; // [dim] each
+  mean: Float64Array; // [dim]
+  shares: [number, number]; // of the variance, that each axis keeps
+}
+
+const SPLITS = ["train", "test"] as const; // in the order of their streams
+
+// A function that returns a vector, which a browser without SIMD does not accept:
+// header; type () -> v128; one function; its body: i32.const 0, i8x16.splat, end.
+const SIMD_MODULE = [
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
+  ...[0x03, 0x02, 0x01, 0x00],
+  ...[0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b],
+];
+
+/** A sentence when this browser cannot run the kernel, or null. */
+export function unsupported(): string | null {
+  if (typeof WebAssembly === "object" && WebAssembly.validate(Uint8Array.from(SIMD_MODULE)))
+    return null;
+  return (
+    "This browser has no WebAssembly SIMD, which the kernel needs; " +
+    "use Chrome or Edge 91, Firefox 89, Safari 16.4, or a later one."
+  );
+}
+
+export class Kernel {
+  private constructor(private readonly heap: Heap) {
+    const nameOf = (table: number, i: number): string | null => {
+      const at = heap.call.name(table, i);
+      return at ? heap.text(at) : null;
+    };
+    checkNames(heap.call.version(), nameOf);
+  }
+
+  /** From the bytes of kernel.wasm, or from the module that `WebAssembly.compile` made of them. */
+  static async load(source: BufferSource | WebAssembly.Module): Promise<Kernel> {
+    const missing = unsupported();
+    if (missing) throw new ReadableError(missing);
+    const module = source instanceof WebAssembly.Module ? source : await compiled(source);
+    const { exports } = await WebAssembly.instantiate(module, {});
+    if (typeof exports["_initialize"] === "function") exports["_initialize"](); // the C library's own
+    return new Kernel(new Heap(exports));
+  }
+
+  /** Bytes of memory that the kernel has taken; it gives none back. */
+  get bytes(): number {
+    return this.heap.bytes;
+  }
+
+  /** A model of this shape; dispose it when it is done with. */
+  model(options: ModelOptions): Model {
+    return new Model(this.heap, options);
+  }
+
+  /** The plane on which points [count, dim] are shown. */
+  plane(points: ArrayLike<number>, dim: number): PrincipalPlane {
+    const count = rowsIn("points", points, dim);
+    return this.heap.frame((frame) => {
+      const [axes, mean, shares] = [frame.room(16 * dim), frame.room(8 * dim), frame.room(16)];
+      const given = frame.doubles(points);
+      this.heap.check(this.heap.call.plane(given, count, dim, axes, mean, shares));
+      const both = this.heap.readDoubles(axes, 2 * dim);
+      const [first, second] = this.heap.readDoubles(shares, 2);
+      return {
+        axes: [both.slice(0, dim), both.slice(dim)],
+        mean: this.heap.readDoubles(mean, dim),
+        shares: [first!, second!],
+      };
+    });
+  }
+
+  /** The first `count` examples of a seed's train or test set. */
+  dataset(task: Task, seed: number, split: (typeof SPLITS)[number], count: number): Examples {
+    const tokens = this.draw(count, task.length, task.vocab, seed, SPLITS.indexOf(split));
+    return { tokens, targets: this.targets(tokens, task) };
+  }
+
+  /** The sequences for `Model.circuit`. */
+  crossed(task: Task): Crossed {
+    return crossedSequences(this, task);
+  }
+
+  /** [count, length], uniform; row i depends on (seed, stream, i) alone. */
+  draw(count: number, length: number, vocab: number, seed: number, stream: number): Int32Array {
+    return this.ints(count * length, (at) =>
+      this.heap.call.draw(count, length, vocab, seed, stream, at),
+    );
+  }
+
+  /** [count, length]: sequences `first` and on of all vocab^length, in the order of digits. */
+  enumerate(count: number, length: number, vocab: number, first = 0): Int32Array {
+    return this.ints(count * length, (at) =>
+      this.heap.call.enumerate(first, count, length, vocab, at),
+    );
+  }
+
+  /** What tokens [count, length] should give. */
+  targets(tokens: Int32Array, task: Task): Int32Array {
+    const { length, vocab, positions } = task;
+    const count = rowsIn("tokens", tokens, length);
+    return this.heap.frame((frame) => {
+      const [given, relevant] = [frame.ints(tokens), frame.ints(positions)];
+      return this.ints(count, (at) =>
+        this.heap.call.targets(given, count, length, vocab, relevant, positions.length, at),
+      );
+    });
+  }
+
+  /** The permutation of 0..count-1 that belongs to a seed and an epoch. */
+  shuffle(count: number, seed: number, epoch: number): Int32Array {
+    return this.ints(count, (at) => this.heap.call.shuffle(count, seed, epoch, at));
+  }
+
+  private ints(size: number, fill: (at: number) => number): Int32Array {
+    return this.heap.frame((frame) => {
+      const at = frame.room(4 * size);
+      this.heap.check(fill(at));
+      return this.heap.readInts(at, size);
+    });
+  }
+}
+
+async function compiled(source: BufferSource): Promise<WebAssembly.Module> {
+  try {
+    return await WebAssembly.compile(source);
+  } catch {
+    throw new ReadableError("kernel.wasm: the file is damaged; run scripts/build-web.");
+  }
+}

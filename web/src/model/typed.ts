@@ -1,0 +1,57 @@
+// Sequences typed by a person, and the text that gives them back.
+//
+// Up to ten tokens, a sequence is a run of digits in the order of the positions; spaces and dots in
+// it mean nothing ("01101 0110010"). Beyond ten, tokens are numbers with spaces or commas between.
+// Sequences end with a comma (digits only), a semicolon or a new line.
+
+import { expected, ReadableError, shown } from "./errors";
+import { MOST_SEQUENCES, sequencesOf } from "./sequences";
+import type { Sequences, Task } from "./types";
+
+const LONGEST_TEXT = 1 << 20;
+
+/** The sequences that a text spells; an error names the sequence, the token and its place. */
+export function parseSequences(text: string, task: Task): Sequences {
+  if (text.length > LONGEST_TEXT)
+    throw new ReadableError("sequences: the text is too long to be read.");
+  const parts = text.split(task.vocab <= 10 ? /[,;\n]/ : /[;\n]/).map((part) => part.trim());
+  const written = parts.filter((part) => part !== "");
+  if (written.length === 0)
+    throw new ReadableError(`sequences: expected at least one, such as ${example(task)}.`);
+  if (written.length > MOST_SEQUENCES)
+    throw new ReadableError(
+      `sequences: expected at most ${MOST_SEQUENCES}, but got ${written.length}.`,
+    );
+  return sequencesOf(
+    task,
+    written.map((part, i) => parseOne(part, i, task)),
+  );
+}
+
+/** Text that `parseSequences` reads back as the same sequences. */
+export function writeSequences(sequences: Sequences): string {
+  const { tokens, count, length, vocab } = sequences;
+  const between = vocab > 10 ? " " : "";
+  return Array.from({ length: count }, (_, i) =>
+    tokens.subarray(i * length, (i + 1) * length).join(between),
+  ).join(vocab > 10 ? "; " : ", ");
+}
+
+function parseOne(part: string, index: number, task: Task): number[] {
+  const where = `sequence ${index + 1}`;
+  const words = task.vocab <= 10 ? [...part.replace(/[\s·.]+/g, "")] : part.split(/[\s,·]+/);
+  const tokens = words.map((word, place) => {
+    const token = /^\d{1,6}$/.test(word) ? Number(word) : NaN;
+    if (token < task.vocab) return token;
+    const what = `tokens from 0 to ${task.vocab - 1}`;
+    throw new ReadableError(`${where}: expected ${what}, but position ${place} is ${shown(word)}.`);
+  });
+  if (tokens.length === task.length) return tokens;
+  throw expected(where, `${task.length} tokens`, tokens.length, `an example is ${example(task)}`);
+}
+
+function example(task: Task): string {
+  const shownTokens = Math.min(task.length, 16);
+  const tokens = Array.from({ length: shownTokens }, (_, t) => (t * t) % task.vocab);
+  return tokens.join(task.vocab > 10 ? " " : "") + (shownTokens < task.length ? "..." : "");
+}

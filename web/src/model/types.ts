@@ -1,0 +1,230 @@
+// The data that the parts of the client exchange: no behaviour, no DOM.
+//
+// Positions, epochs, tokens and indices are 0-based. Arrays are row-major, with shapes beside them.
+
+export type Precision = "float32" | "float64";
+export type Numbers = Float32Array | Float64Array;
+
+/** Tables of a config, as Python's `Config.to_dict` writes them; unknown options may be there. */
+export interface Config {
+  task: {
+    length: number;
+    vocab: number;
+    relevant: number | number[];
+    train_size: number;
+    test_size: number;
+  };
+  model: {
+    dim: number;
+    hidden: number;
+    bias: boolean;
+    activation: "gelu" | "relu" | "silu";
+    norm: "rms" | "unit" | "smooth" | "none";
+    norm_eps: number;
+    norm_tau: number;
+    embeddings: number | null;
+  };
+  training: {
+    optimizer: "sgd" | "adam" | "adamw";
+    lr: number;
+    batch: number;
+    epochs: number;
+    mlp_lr_discount: number;
+    frozen: string[];
+    momentum: number;
+    beta1: number;
+    beta2: number;
+    eps: number;
+    weight_decay: number;
+    clip: number | null;
+    schedule: "constant" | "warmup" | "cosine";
+    warmup: number;
+    lr_final: number;
+    query_limit: number | null;
+    unit_rows: string[];
+  };
+  record: {
+    weights_every: number;
+    state_every: number;
+    gradients: boolean;
+    full_gradients: boolean;
+    unseen: boolean;
+    steps: [number, number] | null;
+  };
+  precision: Precision;
+}
+
+export interface RunInfo {
+  id: string;
+  seed: number;
+  config: Config;
+  positions: number[]; // relevant, rising
+  embeddings: number; // rows of E, and so output classes
+  shapes: Record<string, number[]>; // parameters in packed order
+  size: number; // numbers in one packed row of weights
+  weightEpochs: Int32Array; // rising
+  epochs: number; // the last epoch that the curves have
+  diverged: number | null;
+  curveNames: string[];
+  tags: string[];
+  note: string;
+  origin: unknown;
+}
+
+export interface Run extends RunInfo {
+  curves: Record<string, Numbers>;
+  /** Packed weights of the nearest kept epoch at or before; throws unless `ready`. */
+  weights(epoch: number): Numbers;
+  ready(epoch: number): boolean;
+}
+
+/** What decides which sequences exist and what they should give. */
+export interface Task {
+  length: number; // N
+  vocab: number; // p
+  positions: readonly number[]; // relevant, rising
+}
+
+/** Sequences that are shown. A prefix is what stands at the relevant positions. */
+export interface Sequences {
+  tokens: Int32Array; // [count, length]
+  count: number;
+  length: number;
+  vocab: number;
+  positions: Int32Array; // relevant, rising
+  prefix: Int32Array; // [count]: index of its prefix
+  prefixes: Int32Array[]; // those of one multiset side by side
+  targets: Int32Array; // [count]
+  group: Int32Array; // [count]: multiset of its prefix
+  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
+}
+
+/** A rectangle in data coordinates. */
+export interface Extent {
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+}
+
+/** Points in the coordinates of their panel's plane. For d = 1 all y are 0. */
+export interface Points {
+  x: Float64Array; // [count]
+  y: Float64Array; // [count]
+  count: number;
+}
+
+/** The plane that a panel shows: a point v has the coordinates (a . v, b . v). */
+export interface Plane {
+  a: Float64Array; // [dim]
+  b: Float64Array; // [dim]; all 0 for d = 1
+  origin: Float64Array; // [dim]: the point of the plane at (0, 0); all 0 for d <= 2
+  shares: [number, number]; // of the variance, that each axis keeps at the last kept epoch
+  projected: boolean; // d > 2: say so, with the shares
+}
+
+/** Probabilities of the classes over a rectangle: cell (column, row) is at the cell's centre. */
+export interface ClassMap {
+  probabilities: Float32Array; // [height, width, classes]; row 0 is at the bottom (y0)
+  width: number;
+  height: number;
+  classes: number;
+  extent: Extent;
+}
+
+/** Panels of points, in the order of the data's way through the model. */
+export const POINT_PANELS = [
+  "tokens", // E [token]
+  "positions", // P [position]
+  "embeddings", // E + P [token, position]
+  "normalized", // z [token, position], with the query
+  "values", // V z [token, position]
+  "sequence", // xi [sequence]
+  "sequence_normalized", // norm(xi) [sequence]
+  "receptors", // w [unit]
+  "assemblers", // u [unit]
+  "feed_forward", // U act(W norm(xi) + b1) + b2 [sequence]
+  "output", // psi [sequence]
+] as const;
+export type PointPanel = (typeof POINT_PANELS)[number];
+
+/** Maps, and the panel whose plane and points they share. */
+export const MAP_PANELS = { decision_map: "sequence", output_map: "output" } as const;
+export type MapPanel = keyof typeof MAP_PANELS;
+
+/** Every panel of a run, in the order in which they are laid out. */
+export const PANELS = [
+  "tokens",
+  "positions",
+  "embeddings",
+  "normalized",
+  "attention",
+  "values",
+  "sequence",
+  "decision_map",
+  "sequence_normalized",
+  "receptors",
+  "assemblers",
+  "feed_forward",
+  "output",
+  "output_map",
+  "probabilities",
+  "loss",
+  "accuracy",
+  "gradients",
+  "shares",
+  "hessian",
+] as const;
+export type Panel = (typeof PANELS)[number];
+
+/** What a point stands for; of a pair, `index` is that of its token * positions shown + that of its
+ * position. */
+export type Kind = "token" | "position" | "pair" | "sequence" | "unit";
+
+/** What stays the same over a run: which points there are, and on which planes. */
+export interface ScenePlan {
+  dim: number;
+  length: number; // N
+  classes: number; // rows of E
+  sequences: number;
+  tokens: Int32Array; // rows of E shown in `tokens`
+  pairTokens: Int32Array; // tokens of the pairs in `embeddings`, `normalized`, `values`
+  positions: Int32Array; // positions shown, alone and in pairs
+  units: Int32Array; // hidden units shown in `receptors`, `assemblers`
+  hidden: number; // hidden units, or 0 where `Scene.hidden` would be too large
+  mapWidth: number;
+  mapHeight: number;
+  planes: Record<PointPanel, Plane>;
+  radius: number | null; // length of a normalised vector; null: they have none in common
+}
+
+/** All that the panels draw at one epoch. Every array is a view of the one `buffer`. */
+export interface Scene {
+  epoch: number; // of the weights
+  buffer: ArrayBuffer;
+  points: Record<PointPanel, Points>;
+  query: Points; // one point, on the plane of `normalized`
+  scores: Float64Array; // [sequence, length]: z q / sqrt(d)
+  attention: Float64Array; // [sequence, length]
+  hidden: Float64Array; // [sequence, units]; empty where it would be too large
+  probabilities: Float64Array; // [sequence, classes]
+  predictions: Int32Array; // [sequence]: the likeliest class
+  norms: Record<"embeddings" | "sequence", Float64Array>; // lengths before normalisation
+  maps: Record<MapPanel, ClassMap>; // stale unless asked for
+  finite: boolean; // false: the weights have blown up
+}
+
+export interface ViewState {
+  runs: string[]; // one or two ids
+  epoch: number;
+  speed: number;
+  axes: "fixed" | "follow";
+  hidden: string[]; // panels
+  big: string | null; // panel
+  theme: "auto" | "light" | "dark";
+  spike: number | null; // index
+  sequences: string | null; // as typed; null: chosen
+  page: "run" | "runs";
+  sort: string; // a column, "-" before it: falling
+  filter: string;
+}

@@ -1,0 +1,124 @@
+// Curves over the run with the playhead: the curves are the lower layer, drawn once.
+
+import { Axes, logTicks } from "../axes";
+import type { Panel } from "../model/types";
+import { textWidth, type Pen } from "../pen";
+import { thinned } from "./thin";
+import { plot, type Frame, type Painter } from "./painter";
+
+export interface Line {
+  name: string;
+  colour: string;
+  values: ArrayLike<number | null>;
+  epochs?: ArrayLike<number | null>; // where not every epoch has a value
+}
+
+export interface CurvesSpec {
+  name: Panel;
+  log: boolean;
+  range?: [number, number]; // where it is known: 0 to 1
+  lines(frame: Frame): Line[];
+}
+
+export class Curves implements Painter {
+  private axes: Axes | null = null;
+  private lines: Line[] = [];
+
+  constructor(private readonly spec: CurvesSpec) {}
+
+  key(frame: Frame): string {
+    this.lines = this.spec.lines(frame);
+    const [y0, y1] = this.spec.range ?? range(this.lines, this.spec.log);
+    const box = plot(frame, this.spec.log ? 36 : 30, 20, 20);
+    this.axes = new Axes({ x0: 0, x1: Math.max(1, frame.slot.info.epochs), y0, y1 }, box);
+    return `${y0} ${y1} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
+  }
+
+  back(pen: Pen, frame: Frame): void {
+    const { axes } = this;
+    if (!axes) return;
+    const { colours } = frame.palette;
+    if (this.spec.log) drawPowers(pen, axes, colours.grid, colours.quiet);
+    axes.draw(pen, colours, this.spec.log);
+    const { x, y, width, height } = axes.box;
+    pen.clipped(x, y - 1, width, height + 2, () => {
+      for (const line of this.lines) pen.line(this.trace(line, axes), line.colour, 1.3);
+    });
+    this.legend(pen, frame);
+  }
+
+  front(pen: Pen, frame: Frame): void {
+    const { axes } = this;
+    if (!axes) return;
+    const { colours } = frame.palette;
+    const x = axes.x(Math.min(frame.epoch, frame.slot.info.epochs));
+    pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], colours.ink, 1.2);
+    for (const line of this.lines) {
+      const value = valueAt(line, frame.epoch);
+      if (value === null) continue;
+      const y = axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
+      if (y > axes.box.y - 2 && y < axes.box.y + axes.box.height + 2)
+        pen.marker("circle", x, y, { fill: line.colour, radius: 2.6, ring: colours.panel });
+    }
+  }
+
+  /** The epoch under these pixels. */
+  epochAt(x: number): number | null {
+    if (!this.axes) return null;
+    const { box, extent } = this.axes;
+    return Math.round(extent.x0 + ((x - box.x) / box.width) * (extent.x1 - extent.x0));
+  }
+
+  private trace(line: Line, axes: Axes): number[] {
+    const scale = (value: number): number => axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
+    return thinned(line.values, line.epochs, axes.box.width, axes.extent.x1, (at) => axes.x(at), scale);
+  }
+
+  private legend(pen: Pen, frame: Frame): void {
+    const { colours } = frame.palette;
+    const size = frame.big ? 11 : 9;
+    let x = 30;
+    for (const line of this.lines) {
+      const width = textWidth(line.name, { size }) + 12;
+      if (x + width > frame.width - 4) break;
+      pen.line([x, 9, x + 7, 9], line.colour, 2.5);
+      pen.text(line.name, x + 10, 9, { colour: colours.quiet, size });
+      x += width + 3;
+    }
+  }
+}
+
+function drawPowers(pen: Pen, axes: Axes, grid: string, ink: string): void {
+  const { box, extent } = axes;
+  for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 22)) {
+    const y = Math.round(axes.y(power)) + 0.5;
+    pen.line([box.x, y, box.x + box.width, y], grid);
+    pen.text(text, box.x - 5, y, { colour: ink, size: 9, anchor: "end" });
+  }
+}
+
+function range(lines: readonly Line[], log: boolean): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { values } of lines)
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value === null || value === undefined || !Number.isFinite(value) || (log && value <= 0)) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  if (!(high >= low)) return log ? [-3, 0] : [0, 1];
+  if (!log) return low === high ? [low - 1, high + 1] : [low, high];
+  return [Math.max(Math.log10(low), -16) - 0.15, Math.log10(high) + 0.15];
+}
+
+/** The value of a line at an epoch, or at the last one before that has one. */
+export function valueAt(line: Line, epoch: number): number | null {
+  const { epochs, values } = line;
+  let at = epoch;
+  if (epochs) {
+    at = -1;
+    for (let i = 0; i < epochs.length && (epochs[i] ?? Infinity) <= epoch; i++) at = i;
+  }
+  const value = values[Math.min(at, values.length - 1)];
+  return value === undefined || value === null || !Number.isFinite(value) ? null : value;
+}

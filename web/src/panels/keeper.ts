@@ -1,0 +1,62 @@
+// The axes of one panel from frame to frame: fixed over the run, or following the points.
+
+import type { Box } from "../axes";
+import { panelExtent } from "../model/extents";
+import { follow, framed, NOTHING, sameExtent } from "../model/ranges";
+import type { Extent, MapPanel, PointPanel } from "../model/types";
+import { seen } from "../state";
+import type { Frame } from "./painter";
+
+const MARGIN = 0.015; // of a map's size, on each side: lines are drawn up to the edge
+const MARGIN_MOVING = 0.1;
+
+function grown({ x0, x1, y0, y1 }: Extent, by: number): Extent {
+  const [dx, dy] = [by * (x1 - x0), by * (y1 - y0)];
+  return { x0: x0 - dx, x1: x1 + dx, y0: y0 - dy, y1: y1 + dy };
+}
+
+export class AxisKeeper {
+  private current: Extent | null = null;
+  private at = 0;
+  moving = false;
+
+  constructor(
+    private readonly panel: PointPanel,
+    private readonly map: MapPanel | undefined,
+  ) {}
+
+  extent(frame: Frame, box: Box): Extent {
+    const aspect = box.width / box.height;
+    const extent = seen.axes.value === "fixed" ? this.fixed(frame, aspect) : this.followed(frame, aspect);
+    if (this.map) this.tell(frame, this.map, extent);
+    return extent;
+  }
+
+  /** The worker makes maps for what is seen, with a margin where the axes move. */
+  private tell({ slot }: Frame, map: MapPanel, extent: Extent): void {
+    const told = slot.mapExtents.peek()[map];
+    const wider = grown(extent, this.moving ? MARGIN_MOVING : MARGIN);
+    if (told && sameExtent(told, wider)) return;
+    slot.mapExtents.value = { ...slot.mapExtents.peek(), [map]: wider };
+  }
+
+  private fixed(frame: Frame, aspect: number): Extent {
+    this.current = null;
+    this.moving = false;
+    return framed(frame.slot.extents.value[this.panel], aspect);
+  }
+
+  private followed(frame: Frame, aspect: number): Extent {
+    const now = performance.now();
+    const target = framed(this.now(frame), aspect);
+    this.current = follow(this.current, target, Math.min(now - this.at, 50));
+    this.at = now;
+    this.moving = !sameExtent(this.current, target);
+    return this.current;
+  }
+
+  private now(frame: Frame): Extent {
+    return frame.scene ? panelExtent(this.panel, frame.scene, frame.slot.plan.value) : { ...NOTHING };
+  }
+}
+

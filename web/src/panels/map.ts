@@ -1,0 +1,136 @@
+// Class probabilities as a smooth picture with the line where the likelier of two classes changes.
+//
+// Between the cells of the grid not the probabilities of two classes are interpolated but the
+// logarithm of their ratio: a steep boundary stays a sharp and straight one, without seams or steps.
+
+import type { Axes } from "../axes";
+import type { Triple } from "../model/colour";
+import type { ClassMap } from "../model/types";
+import type { Pen } from "../pen";
+import { newPixels, pack, type Pixels } from "../pixels";
+import { zeroLine } from "../strokes";
+import type { Frame } from "./painter";
+
+const LEAST = 1e-30; // probability
+const SURE = 9; // logarithm of a ratio: beyond it a colour is pure
+const STEPS = 1023;
+
+export class ClassMapImage {
+  private pixels: Pixels = newPixels(0, 0);
+  private ahead = new Float32Array(0); // of two classes: the logarithm of their ratio
+  private painted: unknown = null;
+  private about = "";
+  private table = new Uint32Array(0);
+
+  draw(pen: Pen, axes: Axes, map: ClassMap, frame: Frame): void {
+    if (!map.width || !map.height) return;
+    const { x0, x1, y0, y1 } = map.extent;
+    const [left, top] = [axes.x(x0), axes.y(y1)];
+    const [width, height] = [axes.x(x1) - left, axes.y(y0) - top];
+    this.fit(Math.round(width * frame.ratio), Math.round(height * frame.ratio), map, frame);
+    pen.image(this.pixels, left, top, width, height);
+    if (map.classes === 2) this.boundary(pen, axes, map, frame);
+  }
+
+  /** Paints as many pixels as the screen has there, unless they are as they should be. */
+  private fit(width: number, height: number, map: ClassMap, frame: Frame): void {
+    const about = `${frame.palette.theme} ${width} ${height}`;
+    if (this.painted === frame.scene && this.about === about) return;
+    if (width < 1 || height < 1 || width * height > 2 ** 23) return;
+    if (this.pixels.width !== width || this.pixels.height !== height) this.pixels = newPixels(width, height);
+    const colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
+    if (this.about !== about) this.table = shades(colours[0]!, colours[1] ?? colours[0]!);
+    [this.painted, this.about] = [frame.scene, about];
+    if (map.classes !== 2) return this.paintMany(map, colours);
+    this.compare(map);
+    this.paintTwo(map);
+  }
+
+  private compare({ probabilities, width, height }: ClassMap): void {
+    if (this.ahead.length !== width * height) this.ahead = new Float32Array(width * height);
+    for (let i = 0; i < this.ahead.length; i++)
+      this.ahead[i] = Math.log((probabilities[2 * i + 1]! + LEAST) / (probabilities[2 * i]! + LEAST));
+  }
+
+  /** Two classes: one number decides, so a table of colours does. */
+  private paintTwo(map: ClassMap): void {
+    const { words, width, height } = this.pixels;
+    const { ahead, table } = this;
+    const [columns, rows] = [places(map.width, width), places(map.height, height)];
+    const line = new Float32Array(map.width);
+    let at = 0;
+    for (let row = height - 1; row >= 0; row--) {
+      const [low, high, v] = [rows.low[row]! * map.width, rows.high[row]! * map.width, rows.share[row]!];
+      for (let i = 0; i < map.width; i++) line[i] = ahead[low + i]! * (1 - v) + ahead[high + i]! * v;
+      for (let column = 0; column < width; column++) {
+        const u = columns.share[column]!;
+        const value = line[columns.low[column]!]! * (1 - u) + line[columns.high[column]!]! * u;
+        const place = (value + SURE) * (STEPS / (2 * SURE));
+        words[at++] = table[place < 0 ? 0 : place > STEPS ? STEPS : place | 0]!; // of NaN: the first
+      }
+    }
+  }
+
+  private paintMany({ probabilities, width: w, height: h, classes }: ClassMap, colours: readonly Triple[]): void {
+    const { words, width, height } = this.pixels;
+    const [columns, rows] = [places(w, width), places(h, height)];
+    const line = new Float32Array(3 * w);
+    let at = 0;
+    for (let row = height - 1; row >= 0; row--) {
+      const [low, high, v] = [rows.low[row]! * w, rows.high[row]! * w, rows.share[row]!];
+      line.fill(0);
+      for (let i = 0; i < w; i++)
+        for (let c = 0; c < classes; c++) {
+          const p = probabilities[(low + i) * classes + c]! * (1 - v) + probabilities[(high + i) * classes + c]! * v;
+          const colour = colours[c]!;
+          for (let k = 0; k < 3; k++) line[3 * i + k]! += p * colour[k]!;
+        }
+      for (let column = 0; column < width; column++) {
+        const [a, b, u] = [3 * columns.low[column]!, 3 * columns.high[column]!, columns.share[column]!];
+        const mix = (k: number): number => line[a + k]! * (1 - u) + line[b + k]! * u;
+        words[at++] = pack(mix(0), mix(1), mix(2));
+      }
+    }
+  }
+
+  private boundary(pen: Pen, axes: Axes, { width, height, extent }: ClassMap, frame: Frame): void {
+    const line = zeroLine(this.ahead, width, height);
+    const scaleX = (extent.x1 - extent.x0) / width;
+    const scaleY = (extent.y1 - extent.y0) / height;
+    const flat = height === 2; // d = 1: the same at every height
+    for (let i = 0; i < line.length; i += 2) {
+      if (flat) line[i + 1] = (line[i + 1]! - 0.5) * 2;
+      line[i] = axes.x(extent.x0 + line[i]! * scaleX);
+      line[i + 1] = axes.y(extent.y0 + line[i + 1]! * scaleY);
+    }
+    pen.line(line, frame.palette.colours.ink, 1, [], 0.4);
+  }
+}
+
+/** For each pixel along one side: the cells before and after its middle, and how far between. */
+interface Places {
+  low: Int32Array;
+  high: Int32Array;
+  share: Float32Array;
+}
+
+const known = new Map<string, Places>();
+
+function places(cells: number, pixels: number): Places {
+  const key = `${cells} ${pixels}`;
+  const found = known.get(key);
+  if (found) return found;
+  const at = Float32Array.from({ length: pixels }, (_, i) => Math.min(cells - 1, Math.max(0, ((i + 0.5) * cells) / pixels - 0.5)));
+  const low = Int32Array.from(at, Math.floor);
+  const made = { low, high: low.map((i) => Math.min(cells - 1, i + 1)), share: at.map((value, i) => value - low[i]!) };
+  if (known.size > 200) known.clear();
+  known.set(key, made);
+  return made;
+}
+
+function shades(none: Triple, all: Triple): Uint32Array<ArrayBuffer> {
+  return Uint32Array.from({ length: STEPS + 1 }, (_, i) => {
+    const p = 1 / (1 + Math.exp(SURE * (1 - (2 * i) / STEPS)));
+    return pack(none[0] + p * (all[0] - none[0]), none[1] + p * (all[1] - none[1]), none[2] + p * (all[2] - none[2]));
+  });
+}

@@ -1,0 +1,44 @@
+// What a panel knows: how to draw itself in two layers, what lies under the pointer, its numbers.
+
+import type { Box } from "../axes";
+import type { Active, Mark } from "../link";
+import type { Palette } from "../model/colours";
+import type { Scene } from "../model/types";
+import type { Pen } from "../pen";
+import type { Slot } from "../state";
+
+export interface Frame {
+  width: number;
+  height: number;
+  ratio: number; // device pixels for each of these
+  big: boolean;
+  slot: Slot;
+  scene: Scene | null;
+  epoch: number; // of the playhead
+  mark: Mark | null;
+  palette: Palette;
+}
+
+export interface Painter {
+  /** What the lower layer depends on: it is drawn again only when this changes. */
+  key(frame: Frame): string;
+  back(pen: Pen, frame: Frame): void;
+  front(pen: Pen, frame: Frame): void;
+  /** What is under these pixels, after `front`. */
+  pick?(x: number, y: number, frame: Frame): Mark | null;
+  /** Whether the picture is still on its way and wants another frame. */
+  moving?(): boolean;
+}
+
+/** A hidden unit is active for a sequence when its activation is above 0; GELU's is never quite 0. */
+export function activeIn({ scene, slot }: Frame): Active | undefined {
+  const { hidden } = slot.plan.value;
+  return scene && hidden ? (sequence, unit) => (scene.hidden[sequence * hidden + unit] ?? 0) > 0 : undefined;
+}
+
+export const plot = (frame: Frame, left = 32, bottom = 20, top = 6, right = 9): Box => ({
+  x: left,
+  y: top,
+  width: Math.max(8, frame.width - left - right),
+  height: Math.max(8, frame.height - top - bottom),
+});

@@ -1,0 +1,197 @@
+// Points on a plane: the one painter behind eleven panels and both maps.
+
+import { Axes } from "../axes";
+import { Placer, type Label } from "../labels";
+import { marks, thingAt, type Mark } from "../link";
+import type { Style } from "../model/colours";
+import type { Kind, MapPanel, PointPanel, Points, Scene } from "../model/types";
+import type { Pen } from "../pen";
+import { arrow } from "./arrow";
+import { AxisKeeper } from "./keeper";
+import { ClassMapImage } from "./map";
+import { activeIn, plot, type Frame, type Painter } from "./painter";
+
+export interface ScatterSpec {
+  name: PointPanel | MapPanel;
+  panel: PointPanel; // whose points
+  kind: Kind;
+  radius: number;
+  styles(frame: Frame): readonly Style[];
+  labels?(frame: Frame): readonly (string | null)[] | null; // of points
+  groups?: boolean; // label the multisets instead
+  circle?(frame: Frame): number; // radius of normalised vectors
+  spokes?: boolean; // lines from the origin
+  query?: boolean;
+  map?: MapPanel;
+}
+
+const REACH = 13; // pixels from the pointer
+
+export class Scatter implements Painter {
+  private readonly keeper: AxisKeeper;
+  private readonly placer = new Placer();
+  private readonly image = new ClassMapImage();
+  private axes: Axes | null = null;
+  private xs = new Float64Array(0);
+  private ys = new Float64Array(0);
+
+  constructor(private readonly spec: ScatterSpec) {
+    this.keeper = new AxisKeeper(spec.panel, spec.map);
+  }
+
+  key(frame: Frame): string {
+    this.axes = new Axes(this.keeper.extent(frame, plot(frame)), plot(frame));
+    const { x0, x1, y0, y1 } = this.axes.extent;
+    return `${x0} ${x1} ${y0} ${y1}`;
+  }
+
+  back(pen: Pen, frame: Frame): void {
+    const flat = frame.slot.info.config.model.dim === 1;
+    this.axes?.draw(pen, frame.palette.colours, flat);
+  }
+
+  front(pen: Pen, frame: Frame): void {
+    const { axes } = this;
+    const { scene } = frame;
+    if (!axes || !scene) return;
+    const points = scene.points[this.spec.panel];
+    this.locate(points, axes);
+    const { x, y, width, height } = axes.box;
+    pen.clipped(x, y, width, height, () => {
+      if (this.spec.map) this.image.draw(pen, axes, scene.maps[this.spec.map], frame);
+      this.scaffold(pen, frame, axes);
+      const from = frame.slot.from.value;
+      if (from) this.displacements(pen, frame, axes, from);
+      this.dots(pen, frame, points.count);
+      if (this.spec.query) this.query(pen, frame, axes, scene);
+    });
+    this.write(pen, frame, axes, points.count);
+  }
+
+  pick(x: number, y: number, frame: Frame): Mark | null {
+    let best = -1;
+    let least = REACH * REACH;
+    for (let i = 0; i < this.xs.length; i++) {
+      const far = (this.xs[i]! - x) ** 2 + (this.ys[i]! - y) ** 2;
+      if (far < least) [best, least] = [i, far];
+    }
+    return best < 0 ? null : { slot: frame.slot.index, kind: this.spec.kind, index: thingAt(this.spec.kind, best, frame.slot.plan.value) };
+  }
+
+  moving(): boolean {
+    return this.keeper.moving;
+  }
+
+  private locate(points: Points, axes: Axes): void {
+    if (this.xs.length !== points.count) {
+      this.xs = new Float64Array(points.count);
+      this.ys = new Float64Array(points.count);
+    }
+    for (let i = 0; i < points.count; i++) {
+      this.xs[i] = axes.x(points.x[i]!);
+      this.ys[i] = axes.y(points.y[i]!);
+    }
+  }
+
+  private scaffold(pen: Pen, frame: Frame, axes: Axes): void {
+    const { colours } = frame.palette;
+    const [x, y] = [axes.x(0), axes.y(0)];
+    const radius = this.spec.circle?.(frame) ?? 0;
+    if (radius) pen.circle(x, y, axes.across(radius), colours.faint, 1, [3, 3]);
+    if (radius || this.spec.spokes || this.spec.panel === "values")
+      pen.marker("circle", x, y, { fill: colours.quiet, radius: 2 });
+    if (!this.spec.spokes) return;
+    const styles = this.spec.styles(frame);
+    for (let i = 0; i < this.xs.length; i++) {
+      const marked = this.marked(frame, i);
+      const alpha = marked === false ? 0.08 : marked ? 1 : 0.4;
+      pen.line([x, y, this.xs[i]!, this.ys[i]!], styles[i]!.fill, marked ? 2 : 1, [], alpha);
+    }
+  }
+
+  private dots(pen: Pen, frame: Frame, count: number): void {
+    const styles = this.spec.styles(frame);
+    const radius = this.spec.radius * (frame.big ? 1.5 : 1);
+    const late: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const style = styles[i]!;
+      const marked = this.marked(frame, i);
+      if (marked) late.push(i);
+      else pen.marker(style.marker, this.xs[i]!, this.ys[i]!, { fill: style.fill, radius, ring: style.stroke, alpha: marked === false ? 0.16 : 1 });
+    }
+    for (const i of late) {
+      const style = styles[i]!;
+      pen.marker(style.marker, this.xs[i]!, this.ys[i]!, { fill: style.fill, radius: radius + 1.5, ring: frame.palette.colours.ink });
+    }
+  }
+
+  private displacements(pen: Pen, frame: Frame, axes: Axes, from: Scene): void {
+    const before = from.points[this.spec.panel];
+    const styles = this.spec.styles(frame);
+    for (let i = 0; i < Math.min(before.count, this.xs.length); i++) {
+      if (this.marked(frame, i) === false) continue;
+      arrow(pen, axes.x(before.x[i]!), axes.y(before.y[i]!), this.xs[i]!, this.ys[i]!, styles[i]!.fill, 1, 0.55);
+    }
+  }
+
+  private query(pen: Pen, frame: Frame, axes: Axes, scene: Scene): void {
+    const { colours } = frame.palette;
+    const [x, y] = [axes.x(scene.query.x[0]!), axes.y(scene.query.y[0]!)];
+    arrow(pen, axes.x(0), axes.y(0), x, y, colours.query, 2);
+  }
+
+  private marked(frame: Frame, index: number): boolean | null {
+    if (!frame.mark) return null;
+    const { plan, sequences } = frame.slot;
+    return marks(frame.mark, this.spec.kind, thingAt(this.spec.kind, index, plan.value), sequences.value, activeIn(frame));
+  }
+
+  private write(pen: Pen, frame: Frame, axes: Axes, count: number): void {
+    const labels = this.spec.groups ? this.groupLabels(frame) : this.pointLabels(frame, count);
+    if (this.spec.query) this.queryLabel(labels, frame, axes);
+    if (!labels.length) return;
+    const { x, y, width, height } = axes.box;
+    const r = this.spec.radius * 0.7;
+    const dots = Array.from(this.xs, (px, i) => ({ x0: px - r, x1: px + r, y0: this.ys[i]! - r, y1: this.ys[i]! + r }));
+    const bounds = { x0: x, x1: x + width, y0: y, y1: y + height };
+    const { colours } = frame.palette;
+    for (const label of this.placer.place(labels, bounds, dots))
+      pen.text(label.text, label.left, label.middle, { colour: label.colour ?? colours.ink, bold: true, halo: colours.panel });
+  }
+
+  private pointLabels(frame: Frame, count: number): Label[] {
+    const texts = this.spec.labels?.(frame);
+    if (!texts) return [];
+    const labels: Label[] = [];
+    for (let i = 0; i < count; i++) {
+      const text = texts[i];
+      if (text && this.marked(frame, i) !== false) labels.push({ id: i, text, x: this.xs[i]!, y: this.ys[i]!, gap: this.spec.radius + 3 });
+    }
+    return labels;
+  }
+
+  /** One label for each multiset, at the middle of its sequences. */
+  private groupLabels(frame: Frame): Label[] {
+    const { group, groupNames } = frame.slot.sequences.value;
+    if (groupNames.length > (frame.big ? 60 : 10)) return [];
+    const sums = groupNames.map(() => ({ x: 0, y: 0, n: 0, right: -Infinity }));
+    for (let i = 0; i < this.xs.length; i++) {
+      const sum = sums[group[i]!]!;
+      sum.x += this.xs[i]!;
+      sum.y += this.ys[i]!;
+      sum.n += 1;
+      sum.right = Math.max(sum.right, this.xs[i]!);
+    }
+    return sums.flatMap((sum, id) => {
+      if (!sum.n || !Number.isFinite(sum.x + sum.y)) return [];
+      const x = sum.x / sum.n;
+      return [{ id, text: groupNames[id]!, x, y: sum.y / sum.n, gap: Math.min(sum.right - x, 16) + this.spec.radius + 4 }];
+    });
+  }
+
+  private queryLabel(labels: Label[], frame: Frame, axes: Axes): void {
+    const query = frame.scene?.query;
+    if (!query) return;
+    labels.unshift({ id: -1, text: "q", x: axes.x(query.x[0]!), y: axes.y(query.y[0]!), gap: 6, colour: frame.palette.colours.query });
+  }
+}

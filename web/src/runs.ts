@@ -1,0 +1,172 @@
+// Which runs are on the stage: opened, fed with scenes, and closed as the view says.
+
+import { batch, effect, signal, untracked } from "@preact/signals";
+import { Engine } from "./engine";
+import { Api, isAbort } from "./model/api";
+import { sceneOver } from "./model/plan";
+import { around } from "./model/spikes";
+import type { MapPanel, Scene } from "./model/types";
+import type { FromWorker, SceneParts } from "./protocol";
+import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./state";
+
+export const api = new Api();
+let opened = ""; // what the stage was opened for
+
+/** Follows the view: which runs, which epoch, which maps. */
+export function followView(): void {
+  effect(() => {
+    const [runs, spike, page] = [seen.runs.value, seen.spike.value, seen.page.value];
+    if (page !== "run" || !runs.length) return;
+    const wanted = `${runs.join()} ${spike !== null}`;
+    if (wanted !== opened) untracked(() => openAll(wanted, runs, spike !== null));
+  });
+  effect(() => {
+    for (const slot of slots.value) ask(slot);
+  });
+  effect(holdBefore);
+}
+
+function openAll(wanted: string, runs: readonly string[], spike: boolean): void {
+  opened = wanted;
+  for (const slot of slots.value) slot.engine.close();
+  batch(() => {
+    slots.value = [];
+    loading.value = "Loading the run.";
+    trouble.value = null;
+  });
+  const roles: [string, Slot["role"]][] = spike ? [[runs[0]!, "before"], [runs[0]!, "after"]] : runs.map((id) => [id, "run"]);
+  Promise.all(roles.map(([id, role], index) => openSlot(id, role, index))).then(
+    (all) => {
+      if (opened !== wanted) return all.forEach((slot) => slot.engine.close());
+      batch(() => {
+        slots.value = all;
+        loading.value = null;
+      });
+      all.forEach(analyse);
+    },
+    (error: Error) => {
+      if (opened !== wanted) return;
+      loading.value = null;
+      trouble.value = error.message;
+    },
+  );
+}
+
+function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> {
+  return new Promise((done, fail) => {
+    let slot: Slot | null = null;
+    const engine = new Engine((message) => {
+      if (slot) return receive(slot, message);
+      if (message.type === "error") {
+        engine.close();
+        fail(new Error(message.message));
+      }
+      if (message.type === "opened") {
+        done((slot = slotOf(engine, role, index, message)));
+        if (message.trouble) {
+          trouble.value = message.trouble;
+          change({ sequences: null });
+        }
+      }
+    });
+    engine.open(id, seen.sequences.value);
+  });
+}
+
+function slotOf(engine: Engine, role: Slot["role"], index: number, message: FromWorker & { type: "opened" }): Slot {
+  return {
+    index, role, engine,
+    held: signal(null),
+    info: message.info,
+    curves: message.curves,
+    sequences: signal(message.sequences),
+    plan: signal(message.plan),
+    extents: signal(message.extents),
+    mapExtents: signal({}),
+    scene: signal(null),
+    from: signal(null),
+    circuit: signal(null),
+    analysis: signal(null),
+    curvature: signal("none"),
+  };
+}
+
+function receive(slot: Slot, message: FromWorker): void {
+  switch (message.type) {
+    case "scene":
+      return show(slot, message.scene);
+    case "circuit":
+      slot.circuit.value = message.circuit;
+      return;
+    case "sequences":
+      return batch(() => {
+        slot.scene.value = null;
+        slot.sequences.value = message.sequences;
+        slot.plan.value = message.plan;
+        slot.extents.value = message.extents;
+        trouble.value = null;
+        change({ sequences: message.text });
+        ask(slot);
+      });
+    case "error":
+      trouble.value = message.message;
+  }
+}
+
+function show(slot: Slot, { epoch, finite, buffer, maps }: SceneParts): void {
+  const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, finite };
+  for (const name of Object.keys(scene.maps) as MapPanel[]) {
+    const extent = maps[name];
+    if (extent) scene.maps[name].extent = extent;
+    else scene.maps[name].width = 0; // not made: nothing to draw
+  }
+  const old = slot.scene.value;
+  slot.scene.value = scene;
+  if (old && !slots.value.some((other) => other.from.value === old)) slot.engine.recycle(old);
+}
+
+/** Asks the worker for what the slot should show now. */
+function ask(slot: Slot): void {
+  const epoch = slotEpoch(slot);
+  slot.engine.want({ epoch, maps: slot.mapExtents.value });
+  slot.engine.wantCircuit(epoch);
+}
+
+/** In the spike view the left side stays before the spike, and the right side's arrows begin there. */
+function holdBefore(): void {
+  const [left, right] = slots.value;
+  const spike = seen.spike.value;
+  if (!left || !right || left.role !== "before" || spike === null) return;
+  const found = left.analysis.value?.spikes?.spikes[spike];
+  if (!found) return;
+  const { before, after } = around(found, left.info);
+  untracked(() => {
+    if (left.held.value !== before && seen.epoch.value <= before) change({ epoch: after });
+    left.held.value = before;
+  });
+  right.from.value = left.scene.value?.epoch === before ? left.scene.value : null;
+}
+
+function analyse(slot: Slot): void {
+  api.analysis(slot.info.id).then(
+    (found) => (slot.analysis.value = { ...found, ...slot.analysis.value }),
+    (error: Error) => {
+      if (!isAbort(error)) trouble.value = error.message;
+    },
+  );
+}
+
+export function askCurvature(slot: Slot): void {
+  if (slot.curvature.value !== "none") return;
+  slot.curvature.value = "asked";
+  api.analysis(slot.info.id, true).then(
+    (found) => {
+      slot.analysis.value = found;
+      slot.curvature.value = "there";
+    },
+    (error: Error) => {
+      slot.curvature.value = "none";
+      trouble.value = error.message;
+    },
+  );
+}

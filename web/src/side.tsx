@@ -1,0 +1,93 @@
+// The side: what is known at this epoch, in cards.
+
+import { CompareCard } from "./compare";
+import { percent, short } from "./format";
+import { PointerCard } from "./pointer";
+import { nearest } from "./panels/spectrum";
+import { askCurvature } from "./runs";
+import { SpikeCard } from "./spike";
+import { main, slotEpoch, slots, seen, type Slot } from "./state";
+import { RunList } from "./list";
+
+export function Side() {
+  const slot = slots.value.find((each) => each.role === "after") ?? main.value;
+  if (!slot) return <aside class="side" />;
+  return (
+    <aside class="side" aria-label="What is known">
+      <CircuitCard slot={slot} />
+      <PointerCard />
+      {slots.value.length > 1 && seen.spike.value === null && <CompareCard />}
+      <SpikeCard />
+      <CurvatureCard slot={slot} />
+      <RunList />
+    </aside>
+  );
+}
+
+function CircuitCard({ slot }: { slot: Slot }) {
+  const now = slot.circuit.value;
+  return (
+    <section class="card">
+      <h2>
+        Circuit <small>{now ? `at epoch ${now.epoch}` : "being measured"}</small>
+      </h2>
+      <div class="shares" title="Shares of the variance of the sequence embeddings">
+        <Share name="multiset" value={now?.between ?? null} />
+        <Share name="permutation" value={now?.permutation ?? null} weak />
+        <Share name="suffix" value={now?.suffix ?? null} weak />
+      </div>
+      <dl class="facts">
+        <dt>accuracy{now && !now.exhaustive ? ", sampled" : ", all sequences"}</dt>
+        <dd>{percent(now?.accuracy)}</dd>
+        <dt>attention on relevant</dt>
+        <dd>{percent(now?.relevantAttention, 0)}</dd>
+        <dt>clusters</dt>
+        <dd>{now ? (now.clusters === null ? "not clear" : `${now.clusters} of ${now.expectedClusters}`) : "–"}</dd>
+        <dt>survives permutation</dt>
+        <dd>{percent(now?.permutationSurvival, 0)}</dd>
+        <dt>survives a new suffix</dt>
+        <dd>{percent(now?.suffixSurvival, 0)}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function Share({ name, value, weak = false }: { name: string; value: number | null; weak?: boolean }) {
+  return (
+    <>
+      <span>{name}</span>
+      <meter class={weak ? "weak" : ""} min={0} max={1} value={value ?? 0} aria-label={`Share of ${name}`} />
+      <b>{percent(value)}</b>
+    </>
+  );
+}
+
+function CurvatureCard({ slot }: { slot: Slot }) {
+  const found = nearest({ slot, epoch: slotEpoch(slot) });
+  if (!found) {
+    const asked = slot.curvature.value === "asked";
+    return (
+      <section class="card row">
+        <h2>Curvature</h2>
+        <button disabled={asked} onClick={() => askCurvature(slot)} title="The exact Hessian at nine epochs: some ten seconds">
+          {asked ? "Computing" : "Compute"}
+        </button>
+      </section>
+    );
+  }
+  return (
+    <section class="card">
+      <h2>
+        Curvature <small>at epoch {found.epoch}</small>
+      </h2>
+      <dl class="facts" title={found.told}>
+        <dt>sharpness</dt>
+        <dd>{short(found.sharpness)}</dd>
+        <dt>preconditioned (limit {short(found.sharpness_limit)})</dt>
+        <dd>{short(found.preconditioned)}</dd>
+        <dt>negative directions</dt>
+        <dd>{found.spectrum.negative}</dd>
+      </dl>
+    </section>
+  );
+}

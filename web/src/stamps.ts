@@ -1,0 +1,132 @@
+// Markers and texts, made once and stamped after: thousands move in a frame.
+
+import { corners, font, textWidth, type MarkerStyle, type Shape, type TextStyle } from "./pen";
+import { newPixels, word, type Pixels } from "./pixels";
+
+const MOST = 4000; // then all are forgotten: numbers that change would fill the memory
+const SAMPLES = 4; // of a pixel, across and up
+export const PHASES = 2; // places within a pixel, across and up: points glide instead of hopping
+
+/** A small picture with alpha, and where its anchor lies in it. */
+export interface Stamp extends Pixels {
+  left: number;
+  top: number;
+}
+
+const markers = new Map<number, Stamp>();
+const numbers = new Map<string | number, number>();
+
+/** A small number for a name: keys of numbers are found faster than keys of text. */
+function numberOf(name: string | number): number {
+  let number = numbers.get(name);
+  if (number === undefined) numbers.set(name, (number = numbers.size));
+  return number;
+}
+
+/** A marker at a place within a pixel, in device pixels. */
+export function markerStamp(shape: Shape, style: MarkerStyle, ratio: number, phaseX: number, phaseY: number): Stamp {
+  const look = (numberOf(shape) * 4096 + numberOf(style.fill)) * 4096 + numberOf(style.ring ?? "");
+  const key = (look * 4096 + numberOf(style.radius * ratio)) * 4 + phaseX * PHASES + phaseY;
+  const known = markers.get(key);
+  if (known) return known;
+  if (markers.size > MOST) markers.clear();
+  const made = makeMarker(shape, style, ratio, phaseX / PHASES, phaseY / PHASES);
+  markers.set(key, made);
+  return made;
+}
+
+function makeMarker(shape: Shape, style: MarkerStyle, ratio: number, dx: number, dy: number): Stamp {
+  const radius = style.radius * ratio;
+  const rim = style.ring ? 0.6 * ratio : 0;
+  const half = Math.ceil(radius * 1.4 + rim + 1);
+  const stamp = { ...newPixels(2 * half + 1, 2 * half + 1), left: half, top: half };
+  const outline = corners(shape, 0, 0, radius);
+  const [fill, ring] = [word(style.fill), word(style.ring ?? "")];
+  for (let row = 0; row < stamp.height; row++)
+    for (let column = 0; column < stamp.width; column++) {
+      let [inner, outer] = [0, 0];
+      for (let s = 0; s < SAMPLES * SAMPLES; s++) {
+        const x = column - half - dx + ((s % SAMPLES) + 0.5) / SAMPLES - 0.5;
+        const y = row - half - dy + (Math.floor(s / SAMPLES) + 0.5) / SAMPLES - 0.5;
+        const depth = outline ? polygonDepth(outline, x, y) : radius - Math.hypot(x, y);
+        if (depth >= rim) inner++;
+        else if (depth >= -rim) outer++;
+      }
+      stamp.words[row * stamp.width + column] = mixed(fill, inner, ring, outer);
+    }
+  return trimmed(stamp);
+}
+
+/** Without the empty rows and columns around: most of a stamp's cost is its size. */
+function trimmed({ words, width, height, left, top }: Stamp): Stamp {
+  let [x0, x1, y0, y1] = [width, 0, height, 0];
+  for (let i = 0; i < width * height; i++) {
+    if (!(words[i]! >>> 24)) continue;
+    const [x, y] = [i % width, Math.floor(i / width)];
+    [x0, x1, y0, y1] = [Math.min(x0, x), Math.max(x1, x + 1), Math.min(y0, y), Math.max(y1, y + 1)];
+  }
+  if (x1 <= x0) return { ...newPixels(0, 0), left: 0, top: 0 };
+  const out = { ...newPixels(x1 - x0, y1 - y0), left: left - x0, top: top - y0 };
+  for (let row = 0; row < out.height; row++)
+    out.words.set(words.subarray((y0 + row) * width + x0, (y0 + row) * width + x1), row * out.width);
+  return out;
+}
+
+/** How deep a point lies inside a polygon; outside, minus its distance. */
+function polygonDepth(points: readonly number[], x: number, y: number): number {
+  let [inside, least] = [false, Infinity];
+  for (let i = 0, j = points.length - 2; i < points.length; j = i, i += 2) {
+    const [ax, ay, bx, by] = [points[i]!, points[i + 1]!, points[j]!, points[j + 1]!];
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside;
+    const [ex, ey] = [bx - ax, by - ay];
+    const along = Math.max(0, Math.min(1, ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)));
+    least = Math.min(least, Math.hypot(x - ax - along * ex, y - ay - along * ey));
+  }
+  return inside ? least : -least;
+}
+
+/** One pixel of so many samples of each colour. */
+function mixed(fill: number, inner: number, ring: number, outer: number): number {
+  const total = inner + outer;
+  if (!total) return 0;
+  const channel = (shift: number): number => Math.round((((fill >>> shift) & 0xff) * inner + ((ring >>> shift) & 0xff) * outer) / total);
+  const alpha = Math.round((255 * total) / (SAMPLES * SAMPLES));
+  return ((alpha << 24) | (channel(16) << 16) | (channel(8) << 8) | channel(0)) >>> 0;
+}
+
+const texts = new Map<string, Stamp>();
+const EDGE = 3; // CSS pixels around a text, for its halo
+
+/** A text in device pixels, painted by the browser. */
+export function textStamp(text: string, style: TextStyle, ratio: number): Stamp {
+  const key = `${text}|${style.colour}|${style.size ?? 10}${style.bold ? "b" : ""}${style.italic ? "i" : ""}${style.anchor ?? ""}|${style.halo ?? ""}|${ratio}`;
+  const known = texts.get(key);
+  if (known) return known;
+  if (texts.size > MOST) texts.clear();
+  const made = makeText(text, style, ratio);
+  texts.set(key, made);
+  return made;
+}
+
+function makeText(text: string, style: TextStyle, ratio: number): Stamp {
+  const inner = textWidth(text, style);
+  const half = Math.ceil((style.size ?? 10) * 0.8) + EDGE;
+  const [width, height] = [Math.ceil((inner + 2 * EDGE) * ratio), Math.ceil(2 * half * ratio)];
+  const c = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  const shift = style.anchor === "middle" ? inner / 2 : style.anchor === "end" ? inner : 0;
+  const place = { left: Math.round((EDGE + shift) * ratio), top: Math.round(half * ratio) };
+  if (!c) return { ...newPixels(1, 1), ...place };
+  c.scale(ratio, ratio);
+  c.font = font(style);
+  c.textBaseline = "middle";
+  if (style.halo) {
+    c.strokeStyle = style.halo;
+    c.lineWidth = 3;
+    c.lineJoin = "round";
+    c.strokeText(text, EDGE, half);
+  }
+  c.fillStyle = style.colour;
+  c.fillText(text, EDGE, half);
+  const words = new Uint32Array(c.getImageData(0, 0, width, height).data.buffer);
+  return trimmed({ words, width, height, ...place });
+}

@@ -1,0 +1,161 @@
+// The time bar: what moves everything. The slider is a real range input's equal for keyboard and
+// screen reader; the picture behind it is drawn once, the playhead alone moves.
+
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { CanvasPen, fit } from "./canvas";
+import { short } from "./format";
+import { palette } from "./look";
+import { forget, onNextFrame } from "./schedule";
+import { change, epoch, lastEpoch, playing, seek, slots, seen } from "./state";
+import { nextSpike, spikesOf } from "./spike";
+import { drawHead, drawTrack, epochAt, track, type Track } from "./timeline";
+
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8];
+
+export function TimeBar() {
+  return (
+    <section class="time" aria-label="Time">
+      <div class="row">
+        <button aria-label="One epoch back" title="One epoch back (←)" onClick={() => seek(epoch.value - 1)}>
+          ‹
+        </button>
+        <button class="primary" aria-label={playing.value ? "Pause" : "Play"} title="Play or pause (space)" onClick={() => (playing.value = !playing.value)}>
+          {playing.value ? "❚❚" : "▶"}
+        </button>
+        <button aria-label="One epoch on" title="One epoch on (→)" onClick={() => seek(epoch.value + 1)}>
+          ›
+        </button>
+        <Epoch />
+        <span class="gap" />
+        <Options />
+      </div>
+      <Slider />
+    </section>
+  );
+}
+
+function Epoch() {
+  const slot = slots.value[slots.value.length > 1 && slots.value[1]?.role === "after" ? 1 : 0];
+  const told = (["train", "test"] as const).flatMap((set) => {
+    const value = slot?.curves[`${set}_loss`]?.[epoch.value];
+    return value === undefined || Number.isNaN(value) ? [] : [`${set} ${short(value)}`];
+  });
+  return (
+    <>
+      <span class="epoch">epoch {epoch.value}</span>
+      <span class="losses">{told.join(" · ")}</span>
+      <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
+        {`Epoch ${epoch.value}. Loss: ${told.join(", ")}.`}
+      </span>
+    </>
+  );
+}
+
+function Options() {
+  const [speed, axes] = [seen.speed.value, seen.axes.value];
+  const count = spikesOf(slots.value[0]).length;
+  const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed].sort((a, b) => a - b);
+  return (
+    <>
+      <label>
+        speed
+        <select value={speed} onChange={(event) => change({ speed: Number(event.currentTarget.value) })}>
+          {speeds.map((each) => (
+            <option value={each}>{each}×</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        axes
+        <select value={axes} onChange={(event) => change({ axes: event.currentTarget.value === "follow" ? "follow" : "fixed" })}>
+          <option value="fixed">fixed</option>
+          <option value="follow">follow</option>
+        </select>
+      </label>
+      <span class="legend" aria-hidden="true">
+        <span class="train">— train</span>
+        <span class="test">— test</span>
+        {slots.value.length > 1 && slots.value[1]?.role === "run" && <span>┄ right</span>}
+      </span>
+      <button disabled={!count} title="To the next spike (S)" onClick={nextSpike}>
+        <span class="spikes">▼</span> {count === 1 ? "1 spike" : `${count || "no"} spikes`}
+      </button>
+    </>
+  );
+}
+
+function Slider() {
+  const root = useRef<HTMLDivElement>(null);
+  const picture = useRef<HTMLCanvasElement>(null);
+  const head = useRef<HTMLCanvasElement>(null);
+  const held = useRef<Track | null>(null);
+  useEffect(() => {
+    if (!root.current || !picture.current || !head.current) return;
+    return followTrack(root.current, picture.current, head.current, held);
+  }, []);
+  const drag = (event: PointerEvent): void => {
+    if (held.current) seek(epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)));
+  };
+  return (
+    <div
+      class="track"
+      ref={root}
+      role="slider"
+      tabIndex={0}
+      aria-label="Epoch"
+      aria-valuemin={0}
+      aria-valuemax={lastEpoch.value}
+      aria-valuenow={epoch.value}
+      aria-valuetext={`Epoch ${epoch.value} of ${lastEpoch.value}`}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag(event);
+      }}
+      onPointerMove={(event) => event.buttons && drag(event)}
+    >
+      <canvas ref={picture} />
+      <canvas ref={head} />
+    </div>
+  );
+}
+
+function followTrack(root: HTMLElement, picture: HTMLCanvasElement, head: HTMLCanvasElement, held: { current: Track | null }): () => void {
+  let [width, height] = [0, 0];
+  const drawHeadNow = (): void => {
+    const context = fit(head, width, height);
+    if (!context || !held.current) return;
+    context.clearRect(0, 0, width, height);
+    drawHead(new CanvasPen(context), held.current, epoch.value, palette.value.colours);
+  };
+  const drawAll = (): void => {
+    const context = fit(picture, width, height);
+    if (!context) return;
+    context.clearRect(0, 0, width, height);
+    held.current = track(width, height, slots.value, lastEpoch.value);
+    drawTrack(new CanvasPen(context), held.current, slots.value, palette.value);
+    drawHeadNow();
+  };
+  const observer = new ResizeObserver(([entry]) => {
+    if (!entry) return;
+    ({ width, height } = entry.contentRect);
+    onNextFrame(drawAll);
+  });
+  observer.observe(root);
+  const release = [
+    effect(() => {
+      void [slots.value.map((slot) => slot.analysis.value), palette.value];
+      onNextFrame(drawAll);
+    }),
+    effect(() => {
+      void epoch.value;
+      onNextFrame(drawHeadNow);
+    }),
+  ];
+  return () => {
+    observer.disconnect();
+    release.forEach((stop) => stop());
+    forget(drawAll);
+    forget(drawHeadNow);
+  };
+}

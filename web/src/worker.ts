@@ -1,0 +1,107 @@
+// The worker: owns the kernel and a run's weights, and makes scenes of them. One run for each.
+
+import { Api } from "./model/api";
+import { ReadableError } from "./model/errors";
+import { runExtents } from "./model/extents";
+import { planeEpoch, sceneOver } from "./model/plan";
+import { sampledEpochs } from "./model/ranges";
+import { StoredRun, taskOf, type LoadedRun } from "./model/run";
+import { sceneBuilder, type SceneBuilder } from "./model/scene";
+import { chooseSequences } from "./model/sequences";
+import { parseSequences } from "./model/typed";
+import type { ScenePlan, Sequences } from "./model/types";
+import { RunKernel } from "./run-kernel";
+import type { Extents, FromWorker, SceneRequest, ToWorker } from "./protocol";
+
+const SAMPLED = 64; // epochs that decide fixed axes
+const SAMPLED_FAR = 12; // where the weights are too many to fetch them all
+const SMALL = 32e6; // bytes of weights
+
+const api = new Api(self.location.origin);
+let run: LoadedRun | null = null;
+let kernel: RunKernel | null = null;
+let builder: SceneBuilder | null = null;
+
+self.onmessage = (event: MessageEvent<ToWorker>): void => {
+  const message = event.data;
+  answer(message).catch((error: unknown) => {
+    const known = error instanceof ReadableError;
+    post({ type: "error", about: message.type, message: known ? error.message : `Something went wrong: ${String(error)}` });
+  });
+};
+
+function post(message: FromWorker, transfer: Transferable[] = []): void {
+  self.postMessage(message, { transfer });
+}
+
+async function answer(message: ToWorker): Promise<void> {
+  switch (message.type) {
+    case "open":
+      return open(message.id, message.sequences);
+    case "sequences":
+      return post({ type: "sequences", text: message.text, ...(await prepare(message.text)) });
+    case "scene":
+      return scene(message.request, message.spare);
+    case "circuit":
+      return circuit(message.epoch);
+  }
+}
+
+async function open(id: string, sequences: string | null): Promise<void> {
+  const [opened, bytes] = await Promise.all([StoredRun.open(api, id), RunKernel.fetch()]);
+  run = opened;
+  kernel = await RunKernel.make(bytes, opened.details);
+  const [prepared, trouble] = await prepareOr(sequences);
+  post({ type: "opened", info: opened.details, curves: opened.curves, ...prepared, trouble });
+}
+
+/** A URL may name sequences that make no sense for this run: then they are chosen, and it is told. */
+async function prepareOr(text: string | null): Promise<[Prepared, string | null]> {
+  try {
+    return [await prepare(text), null];
+  } catch (error) {
+    if (text === null || !(error instanceof ReadableError)) throw error;
+    return [await prepare(null), error.message];
+  }
+}
+
+interface Prepared {
+  sequences: Sequences;
+  plan: ScenePlan;
+  extents: Extents;
+}
+
+/** What the sequences decide: the plan of all scenes and the axes. */
+async function prepare(text: string | null): Promise<Prepared> {
+  if (!run || !kernel) throw new ReadableError("No run is open.");
+  const task = taskOf(run);
+  const sequences = text === null ? chooseSequences(task) : parseSequences(text, task);
+  await run.load(planeEpoch(run));
+  builder = sceneBuilder(kernel.scenes, run, sequences);
+  return { sequences, plan: builder.plan, extents: await axes(run, builder) };
+}
+
+/** Fixed axes are decided by epochs all over the run; by few where the weights are many to fetch. */
+function axes(of: LoadedRun, from: SceneBuilder): Promise<Extents> {
+  const bytes = of.weightEpochs.length * of.size * 8;
+  const sampled = sampledEpochs(of.weightEpochs, bytes < SMALL ? SAMPLED : SAMPLED_FAR);
+  return runExtents(from, sampled, async (epoch) => {
+    await of.load(epoch);
+    return of.weights(epoch);
+  });
+}
+
+async function scene({ epoch, maps }: SceneRequest, spare: ArrayBuffer | null): Promise<void> {
+  if (!run || !builder) throw new ReadableError("No run is open.");
+  if (!run.ready(epoch)) await run.load(epoch);
+  run.prefetch(epoch);
+  const into = sceneOver(builder.plan, spare ?? undefined);
+  const { buffer, finite } = builder.build(run.keptEpoch(epoch), run.weights(epoch), maps, into);
+  post({ type: "scene", scene: { epoch: into.epoch, finite, buffer, maps } }, [buffer]);
+}
+
+async function circuit(epoch: number): Promise<void> {
+  if (!run || !kernel) throw new ReadableError("No run is open.");
+  await run.load(epoch);
+  post({ type: "circuit", circuit: kernel.circuit(run.keptEpoch(epoch), run.weights(epoch)) });
+}
