@@ -21,6 +21,7 @@ examples:
   dynascope demo
   dynascope train --seeds 100 --out runs/first
   dynascope report runs/first
+  dynascope show runs/first
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
   dynascope sweep --example > grid.toml
   dynascope sweep grid.toml --out runs/grid
@@ -50,6 +51,7 @@ COMMANDS = (
         "GRID --out FOLDER [option ...]",
     ),
     Command("report", "say what happened in runs: circuit, phases, spikes", "FOLDER [option ...]"),
+    Command("show", "show runs in the browser", "FOLDER [option ...]"),
     Command("query", "ask SQL questions about runs", "FOLDER SQL [option ...]"),
     Command("tag", "give runs a tag, or take it away", "RUNS NAME [option ...]"),
     Command("note", "write something about runs", "RUNS TEXT [option ...]"),

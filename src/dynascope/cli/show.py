@@ -1,0 +1,94 @@
+"""`dynascope show`: runs in the browser."""
+
+import os
+import sys
+import threading
+import webbrowser
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from dynascope.address import parse, resolve
+from dynascope.cli.arguments import number
+from dynascope.cli.marking import many
+
+if TYPE_CHECKING:
+    from dynascope.sandbox.server import Sandbox
+
+ABOUT = """\
+Show runs in the browser: every panel of a model at every epoch, moved by one
+slider, and a table of all runs of the folder. It serves until Ctrl-C; runs that
+are added meanwhile appear when the page is loaded again."""
+EXAMPLES = """\
+RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
+begins with epoch 250.
+
+The address that is printed holds a secret: whoever has it and reaches this
+machine sees the runs. Nothing can be changed through it.
+
+examples:
+  dynascope show runs/first
+  dynascope show runs/first#seed=3@400
+  dynascope show runs/first --no-open --port 8000
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="FOLDER", help="of runs, or RUN to begin with one")
+    parser.add_argument(
+        "--port", metavar="N", type=number, default=0, help="(default: any that is free)"
+    )
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="to listen on (default: 127.0.0.1, which only this machine reaches)",
+    )
+    parser.add_argument("--no-open", action="store_true", help="do not open the browser")
+
+
+def run(options: Namespace) -> int:
+    """Serve until Ctrl-C."""
+    sandbox = _sandbox(options)
+    try:
+        _announce(sandbox, options)
+        sandbox.run()
+    except KeyboardInterrupt:
+        pass  # the way to end it
+    if not sandbox.close():
+        # An analysis is in the middle of something that cannot be interrupted. Nobody waits for
+        # it any more, and nothing is being written.
+        sys.stdout.flush()
+        os._exit(0)
+    return 0
+
+
+def _announce(sandbox: "Sandbox", options: Namespace) -> None:
+    if not sandbox.loopback:
+        print(
+            f"dynascope: warning: other machines reach {options.host}; whoever has the address "
+            "below sees these runs, and the connection is not encrypted.",
+            file=sys.stderr,
+        )
+    runs = many(len(sandbox.library.opened.runs), "run")
+    print(f"{runs} at {sandbox.address}\nCtrl-C ends it.", flush=True)
+    if not options.no_open and _has_browser():
+        # In a thread: some browsers return only when they are closed.
+        threading.Thread(target=webbrowser.open, args=(sandbox.address,), daemon=True).start()
+
+
+def _sandbox(options: Namespace) -> "Sandbox":
+    from dynascope.sandbox.app import Shown
+    from dynascope.sandbox.server import Sandbox
+    from dynascope.store.files import path_of
+
+    address, shown = parse(options.runs), Shown()
+    if address.which is not None or address.epoch is not None:
+        found, _ = resolve(options.runs)
+        shown = Shown(found.id, address.epoch)
+    return Sandbox(path_of(address.folder), options.host, options.port, shown)
+
+
+def _has_browser() -> bool:
+    """Whether there is one with windows: one in the terminal would take that over."""
+    asked = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in asked)

@@ -1,0 +1,210 @@
+"""The routes, and the application behind the gate that answers them; API.md has their shapes."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from dynascope.errors import DynascopeError
+from dynascope.sandbox import analyses, one
+from dynascope.sandbox.client import send_file
+from dynascope.sandbox.contents import Blob, Document, send_blob, send_document
+from dynascope.sandbox.guard import Guard, refused
+from dynascope.sandbox.jobs import Jobs, StoppedError, Work
+from dynascope.sandbox.library import NAMES, Library, Opened
+from dynascope.sandbox.security import Keys, RefusedError, parameters
+from dynascope.sandbox.table import OfState, Sparklines, table_document
+from dynascope.store.stored import StoredRun
+from dynascope.store.tables import schema_of
+
+VERSION = 1
+_ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+_EPOCH = re.compile(r"[0-9]{1,9}", re.ASCII)
+_DAMAGE_NAMED = 20  # damaged files
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the command was asked to show first."""
+
+    run: str | None = None
+    epoch: int | None = None
+
+
+class Api:
+    """What is asked for over and over, and the answers. Plain functions run in threads."""
+
+    def __init__(self, library: Library, jobs: Jobs, static: Path, shown: Shown) -> None:
+        self._library, self._jobs, self._static, self._shown = library, jobs, static, shown
+        self._table, self._sparklines = OfState(table_document), OfState(Sparklines())
+
+    def routes(self) -> list[Route]:
+        """All of them; what is none of the others is a file."""
+        run = "/api/run/{id}"
+        return [
+            Route("/api/store", self.store),
+            Route("/api/runs", self.runs),
+            Route("/api/runs/sparklines", self.sparklines),
+            Route(run, self.about),
+            Route(f"{run}/curves", self._bytes(one.curves)),
+            Route(f"{run}/weights", self._bytes(one.weights)),
+            Route(f"{run}/state/{{epoch}}", self.state),
+            Route(f"{run}/examples", self.examples),
+            Route(f"{run}/analysis", self.analysis),
+            Route("/{path:path}", self.file),
+        ]
+
+    def store(self, request: Request) -> Response:
+        parameters(request.url.query)
+        opened = self._library.fresh()
+        return _send(request, _about_store(opened, self._shown))
+
+    def runs(self, request: Request) -> Response:
+        parameters(request.url.query)
+        return send_document(request, self._table(self._library.fresh()))
+
+    def sparklines(self, request: Request) -> Response:
+        asked = parameters(request.url.query, state=re.compile("[0-9a-f]{16}"))
+        opened = self._library.opened
+        if asked.get("state", opened.state) != opened.state:
+            raise RefusedError(409, "The store has changed; ask for /api/runs again.")
+        return send_blob(request, self._sparklines(opened))
+
+    def about(self, request: Request) -> Response:
+        parameters(request.url.query)
+        opened, run = self._run(request)
+        return _send(request, one.about(run, opened.found(run.id)))
+
+    def state(self, request: Request) -> Response:
+        parameters(request.url.query)
+        epoch = request.path_params["epoch"]
+        if not _EPOCH.fullmatch(epoch):
+            raise RefusedError(404, "Expected an epoch: a whole number.")
+        return send_blob(request, one.state(self._run(request)[1], int(epoch)))
+
+    def examples(self, request: Request) -> Response:
+        asked = parameters(request.url.query, split=re.compile("|".join(one.SPLITS)))
+        if "split" not in asked:
+            raise RefusedError(400, "Expected split=train or split=test.")
+        return send_blob(request, one.examples(self._run(request)[1], asked["split"]))
+
+    async def analysis(self, request: Request) -> Response:
+        asked = parameters(request.url.query, curvature=re.compile("0|1"))
+        _, run = await run_in_threadpool(self._run, request)
+        told = await self._job(request, run, analyses.analysis)
+        if asked.get("curvature") == "1":
+            told = analyses.joined(told, await self._job(request, run, analyses.curvature))
+        return send_document(request, await run_in_threadpool(Document.of, told))
+
+    def file(self, request: Request) -> Response:
+        if request.url.path.startswith("/api/"):
+            raise RefusedError(404, "There is nothing at this address.")
+        return send_file(request, self._static)
+
+    async def _job(
+        self,
+        request: Request,
+        run: StoredRun,
+        make: Callable[[StoredRun, Callable[[], None]], bytes],
+    ) -> bytes:
+        work: Work = partial(make, run)
+        key = (make.__name__, run.id, run.file.name)  # a file's name says what is in it
+        return await self._jobs.result(key, work, partial(_gone, request))
+
+    def _bytes(self, make: Callable[[StoredRun], Blob]) -> Callable[[Request], Response]:
+        def endpoint(request: Request) -> Response:
+            parameters(request.url.query)
+            return send_blob(request, make(self._run(request)[1]))
+
+        return endpoint
+
+    def _run(self, request: Request) -> tuple[Opened, StoredRun]:
+        name = request.path_params["id"]
+        if not _ID.fullmatch(name):
+            raise RefusedError(404, "Expected a run's id: 20 hexadecimal digits.")
+        return self._library.run(name)
+
+
+def application(api: Api, keys: Keys, host: str) -> ASGIApp:
+    """The whole server as an ASGI application."""
+    app = Starlette(
+        routes=api.routes(),
+        exception_handlers={
+            RefusedError: _refuse,
+            DynascopeError: _cannot,
+            StoppedError: _nobody,
+            Exception: _fault,
+        },
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, keys, host)
+
+
+def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:
+    from dynascope import __version__
+
+    return {
+        "api": VERSION,
+        "dynascope": __version__,
+        "name": opened.folder.resolve().name,
+        "runs": len(opened.runs),
+        "state": opened.state,
+        "columns": {field.name: _type(str(field.type)) for field in schema_of(NAMES)},
+        "damage": [str(each) for each in opened.index.damage[:_DAMAGE_NAMED]],
+        "shown": vars(shown),
+    }
+
+
+def _type(arrow: str) -> str:
+    """Arrow's name of a type; of a list without what its elements are called.
+
+    >>> _type("list<element: int64>")
+    'list<int64>'
+    """
+    return re.sub(r"<\w+: (\w+).*>", r"<\1>", arrow)
+
+
+def _send(request: Request, told: object) -> Response:
+    contents = json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+    return send_document(request, Document.of(contents))
+
+
+async def _gone(request: Request) -> None:
+    """Ends when the client has gone away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+# ---- what goes wrong ----------------------------------------------------------------------------
+
+
+def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusedError)
+    return refused(error, request.url.path)
+
+
+def _cannot(request: Request, error: Exception) -> Response:
+    """A run that is damaged, or has no such thing."""
+    return refused(RefusedError(422, str(error)), request.url.path)
+
+
+def _nobody(request: Request, error: Exception) -> Response:
+    """For nobody: who asked has gone."""
+    return Response(status_code=503)
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    """A fault of ours, or no memory: told in a line, and the server goes on."""
+    what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    print(f"dynascope: {request.method} {request.url.path}: {what}", file=sys.stderr)
+    return refused(RefusedError(500, f"The server stumbled ({what})."), request.url.path)

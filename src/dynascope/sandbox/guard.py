@@ -1,0 +1,74 @@
+"""The gate before all routes: applies every rule of `security` to a request, then lets it through.
+
+Whatever is answered, also a refusal, carries the headers that keep a browser from running or
+embedding it.
+"""
+
+import json
+from collections.abc import Iterable
+from urllib.parse import parse_qs
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dynascope.sandbox import security
+from dynascope.sandbox.security import Keys, RefusedError
+
+_NO_TOKEN = (
+    "Expected the address that `dynascope show` printed, with its token; open that one "
+    "(an address of an earlier start does not count)."
+)
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, host: str) -> None:
+        self._app, self._keys, self._host = app, keys, host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(security.HEADERS)
+            await send(message)
+
+        try:
+            answer = self._checked(scope)
+        except RefusedError as refusal:
+            answer = refused(refusal, scope["path"])
+        await (answer or self._app)(scope, receive, guarded)
+
+    def _checked(self, scope: Scope) -> Response | None:
+        """None: let it through. The order is from what costs least to what tells most."""
+        headers: list[tuple[bytes, bytes]] = list(scope["headers"])
+        path, query = scope["raw_path"], scope["query_string"]
+        security.check_target(path, query)
+        security.check_size(headers)
+        security.check_method(scope["method"])
+        host = security.check_host(headers, self._host, self._keys.port)
+        security.check_origin(headers, host)
+        return self._let_in(path, query, headers)
+
+    def _let_in(
+        self, path: bytes, query: bytes, headers: Iterable[tuple[bytes, bytes]]
+    ) -> Response | None:
+        tokens = parse_qs(query.decode("latin-1")).get("token", []) if path == b"/" else []
+        if len(tokens) == 1 and self._keys.opened_by(tokens[0]):
+            away = {"Location": "/", "Set-Cookie": self._keys.cookie, "Cache-Control": "no-store"}
+            return Response(status_code=303, headers=away)
+        if tokens or not self._keys.known(headers):
+            raise RefusedError(403, _NO_TOKEN)
+        return None
+
+
+def refused(refusal: RefusedError, path: str) -> Response:
+    """A refusal as an answer: JSON for programs, a line of text for people."""
+    headers = {"Cache-Control": "no-store", **refusal.headers}
+    if path.startswith("/api/"):
+        body = json.dumps({"error": refusal.why})
+        return Response(body, refusal.status, headers, "application/json")
+    return Response(f"dynascope: {refusal.why}\n", refusal.status, headers, "text/plain")

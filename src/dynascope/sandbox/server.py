@@ -1,0 +1,148 @@
+"""The server of one folder of runs: bound to a port, then serving until it is told to stop."""
+
+import errno
+import socket
+from pathlib import Path
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from dynascope.errors import DynascopeError, expected
+from dynascope.sandbox import client
+from dynascope.sandbox.app import Api, Shown, application
+from dynascope.sandbox.jobs import Jobs
+from dynascope.sandbox.library import Library
+from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
+
+LOOPBACK = "127.0.0.1"
+_MOST_CONNECTIONS = 512  # below the files that a process may have open
+_REQUEST_SECONDS = 10.0  # in which a request must have come whole
+_LAST_SECONDS = 1.0  # that answers under way are given at the end
+
+
+class Sandbox:
+    """A server that is bound (`address` works as soon as it runs) and shows one folder.
+
+    `static`: where the built client is, for tests.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        host: str = LOOPBACK,
+        port: int = 0,
+        shown: Shown | None = None,
+        static: Path | None = None,
+    ) -> None:
+        self._shown = shown or Shown()
+        self._static = static or client.FOLDER
+        self.library = Library(folder)
+        client.check_built(self._static)
+        self._socket = bind(host, port)
+        bound, self.port = self._socket.getsockname()[:2]
+        self.host = bound if bound in WILDCARDS else host
+        self.loopback = is_loopback(bound)  # whether only this machine reaches it
+        self.keys = Keys(self.port)
+        self._jobs = Jobs()
+        self._server = uvicorn.Server(self._config())
+
+    def _config(self) -> uvicorn.Config:
+        api = Api(self.library, self._jobs, self._static, self._shown)
+        return uvicorn.Config(
+            application(api, self.keys, self.host),
+            http=_Protocol,  # in Python, and the same wherever it runs
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,  # nobody is to say on whose behalf they ask
+            server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            backlog=_MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
+            timeout_graceful_shutdown=int(_LAST_SECONDS),
+        )
+
+    @property
+    def address(self) -> str:
+        """What a person opens: it holds the token, and the view to begin with."""
+        name = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host)
+        where = f"http://{f'[{name}]' if ':' in name else name}:{self.port}/"
+        return f"{where}?token={self.keys.token}{_fragment(self._shown)}"
+
+    def run(self) -> None:
+        """Serve until Ctrl-C, SIGTERM or `stop`."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End it from another thread."""
+        self._server.should_exit = True
+
+    def close(self) -> bool:
+        """Stop what is still being computed; whether it has stopped."""
+        self._socket.close()
+        return self._jobs.close(_LAST_SECONDS)
+
+
+def _fragment(shown: Shown) -> str:
+    """The view as the client writes it into its address."""
+    parts = {"run": shown.run, "t": shown.epoch}
+    said = [f"{key}={value}" for key, value in parts.items() if value is not None]
+    return "#" + "&".join(["v=1", *said]) if said else ""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 is any that is free."""
+    if not isinstance(port, int) or not 0 <= port <= 65535:
+        raise expected("--port", "a whole number from 0 to 65535 (0: any that is free)", port)
+    if not host:  # the system would take it for every address there is
+        raise expected("--host", "a name or address of this machine", host)
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError):
+        raise expected("--host", "a name or address of this machine", host) from None
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(place)
+        made.listen(_MOST_CONNECTIONS)
+    except OSError as error:
+        made.close()
+        raise _cannot_bind(error, host, port) from None
+    return made
+
+
+def _cannot_bind(error: OSError, host: str, port: int) -> DynascopeError:
+    if error.errno == errno.EADDRINUSE:
+        return DynascopeError(
+            f"--port: expected a free port, but {port} is taken; choose another, or leave it out "
+            "for any that is free."
+        )
+    if error.errno == errno.EACCES:
+        return expected("--port", "a port that you may use", port, "take one above 1023")
+    return expected("--host", "a name or address of this machine", host)
+
+
+class _Protocol(H11Protocol):
+    """uvicorn's, but for clients that begin a request and never end it: they are hung up on."""
+
+    def connection_made(self, transport: object) -> None:
+        super().connection_made(transport)  # type: ignore[arg-type]
+        self._look = self.loop.call_later(_REQUEST_SECONDS, self._look_again)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._look.cancel()
+        super().connection_lost(exc)
+
+    def _look_again(self) -> None:
+        idle = self.timeout_keep_alive_task is not None  # uvicorn's own affair
+        if self.conn.their_state is h11.IDLE and not idle:
+            self.transport.close()
+        else:
+            self._look = self.loop.call_later(_REQUEST_SECONDS, self._look_again)
