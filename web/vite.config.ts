@@ -1,22 +1,26 @@
 // Builds the client into the Python package, beside the kernel that scripts/build-web puts there.
 
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const OUT = here("../src/dynascope/sandbox/static");
 
-/** Old bundles go, the kernel stays (so not `emptyOutDir`). */
+/** Bundles of earlier builds go once the new ones are there: a page that loads meanwhile, or after a
+ * build that failed, finds what it names. The kernel stays (so not `emptyOutDir`). */
 const withoutOldAssets: Plugin = {
   name: "without-old-assets",
   apply: "build",
-  buildStart: () => rm(`${OUT}/assets`, { recursive: true, force: true }),
+  writeBundle: async (_, bundle) => {
+    const made = new Set(Object.keys(bundle).map((name) => name.replace(/^assets\//, "")));
+    const old = (await readdir(`${OUT}/assets`)).filter((name) => !made.has(name));
+    await Promise.all(old.map((name) => rm(`${OUT}/assets/${name}`, { force: true })));
+  },
 };
 
 export default defineConfig({
   root: here("."),
-  resolve: { alias: { "@theme": here("../src/dynascope/theme.json") } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: OUT,

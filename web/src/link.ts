@@ -40,10 +40,10 @@ export function marks(mark: Mark | null, kind: Kind, index: number, sequences: S
   switch (kind) {
     case "token":
       if (mark.kind === "pair") return Math.floor(mark.index / length) === index;
-      return mark.kind === "sequence" ? null : mark.kind === "position" ? null : false;
+      return null;
     case "position":
       if (mark.kind === "pair") return mark.index % length === index;
-      return mark.kind === "sequence" || mark.kind === "token" ? null : false;
+      return null;
     case "pair":
       return marksPair(mark, Math.floor(index / length), index % length, sequences);
     case "sequence":

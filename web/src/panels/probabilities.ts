@@ -65,7 +65,8 @@ export class Probabilities implements Painter {
     const radius = frame.big ? 5 : 3.4;
     for (let i = 0; i < sequences.count; i++) {
       const style = this.styles[i]!;
-      const marked = marks(frame.mark, "sequence", i, sequences, activeIn(frame));
+      const related = marks(frame.mark, "sequence", i, sequences, activeIn(frame));
+      const marked = related && frame.mark?.kind !== "sequence" ? null : related; // only not faded
       pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
         fill: style.fill, radius: marked ? radius + 1.5 : radius, ...(marked && { ring: frame.palette.colours.ink }), alpha: marked === false ? 0.12 : 0.85,
       });

@@ -116,7 +116,7 @@ export class Scatter implements Painter {
     for (let i = 0; i < count; i++) {
       const style = styles[i]!;
       const marked = this.marked(frame, i);
-      if (marked) late.push(i);
+      if (marked && frame.mark?.kind === this.spec.kind) late.push(i); // others are only not faded
       else pen.marker(style.marker, this.xs[i]!, this.ys[i]!, { fill: style.fill, radius, ring: style.stroke, alpha: marked === false ? 0.16 : 1 });
     }
     for (const i of late) {
