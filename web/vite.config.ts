@@ -12,10 +12,10 @@ const OUT = here("../src/dynascope/sandbox/static");
 const withoutOldAssets: Plugin = {
   name: "without-old-assets",
   apply: "build",
-  writeBundle: async (_, bundle) => {
+  writeBundle: async ({ dir = OUT }, bundle) => {
     const made = new Set(Object.keys(bundle).map((name) => name.replace(/^assets\//, "")));
-    const old = (await readdir(`${OUT}/assets`)).filter((name) => !made.has(name));
-    await Promise.all(old.map((name) => rm(`${OUT}/assets/${name}`, { force: true })));
+    const old = (await readdir(`${dir}/assets`)).filter((name) => !made.has(name));
+    await Promise.all(old.map((name) => rm(`${dir}/assets/${name}`, { force: true })));
   },
 };
 

@@ -43,7 +43,7 @@ class Command:
 
 
 COMMANDS = (
-    Command("demo", "train 20 seeds of the default and look at them", ""),
+    Command("demo", "train 20 seeds of the default and look at them"),
     Command("train", "train runs and keep them"),
     Command(
         "sweep",

@@ -1,36 +1,84 @@
-"""`dynascope demo`: twenty seeds of the default, what became of them, and what happened in them."""
+"""`dynascope demo`: twenty seeds of the default, what happened in them, and one to look at.
 
+Whatever is shown must be in a store: in the folder of --out, or in a temporary one that is removed
+however the command ends (unless it is killed).
+"""
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from dynascope.cli.job import carry_out
+from dynascope.cli.interrupt import CtrlC
+from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.config import Config
 from dynascope.engine import train
+from dynascope.errors import DynascopeError
 from dynascope.run import SOLVED_ACCURACY, Runs
 from dynascope.tape import weight_count
 
+Row = dict[str, Any]
+
 ABOUT = """\
 Train 20 seeds of the default and print how each of them ended: its circuit, the
-epochs at which its loss dropped, its loss spikes."""
-EXAMPLES = ""
+epochs at which its loss dropped, its loss spikes. Then show the one with the
+richest story in the browser, until Ctrl-C."""
+EXAMPLES = """\
+examples:
+  dynascope demo
+  dynascope demo --no-show
+  dynascope demo --out runs/demo --no-open
+"""
 _SEEDS = 20
 _NEXT = """
 Next:
   dynascope train --seeds 100 --out runs/first    more of them, kept
   dynascope report runs/first                     what happened in them
+  dynascope show runs/first                       the same in the browser
   dynascope train --help                          other models, tasks, starts
   python -i -c "import dynascope as ds"           runs = ds.load("runs/first")"""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """There are none."""
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="keep the runs in a new folder (default: keep nothing)"
+    )
+    parser.add_argument("--no-show", action="store_true", help="end after the table")
+    parser.add_argument(
+        "--no-open", action="store_true", help="print the address, but do not open the browser"
+    )
 
 
 def run(options: Namespace) -> int:
-    """Train, look at the runs, print the table, say what to try next."""
-    from dynascope.cli.report_table import drops, legend, spikes, wrapped
-    from dynascope.cli.table import print_table, stdout
+    """Train, look at the runs, print the table, say what to try next, show the best."""
+    missing = "" if options.no_show else _missing()
+    out = None if options.out is None else _new(options.out)
+    ended = True
+    with _store(out, needed=not (options.no_show or missing)) as folder:
+        rows = _told(options, folder)
+        if missing:
+            print(f"\nThere is nothing to show them with: {missing}")
+        elif folder and not options.no_show:
+            ended = _show(options, folder, rows)
+    if not ended:
+        # An analysis or an answer is in the middle of something that cannot be interrupted. Nobody
+        # waits for it any more, and nothing is being written.
+        sys.stdout.flush()
+        os._exit(0)
+    return 0
+
+
+def _told(options: Namespace, folder: Path | None) -> list[Row]:
+    """Everything but the sandbox; returns a row for each run."""
+    from dynascope.cli.report_table import wrapped
+    from dynascope.cli.table import stdout
 
     config, console = Config(), stdout()
     task = config.task
@@ -39,10 +87,29 @@ def run(options: Namespace) -> int:
         f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}.\n"
         "Only the seed differs.\n"
     )
-    outcome = carry_out(lambda watch: train(config, _SEEDS, progress=watch))
+    outcome = carry_out(lambda watch: train(config, _SEEDS, progress=watch), folder)
     if not len(outcome.runs):
         raise KeyboardInterrupt
-    rows = [] if outcome.stopped else _analysed(outcome.runs)
+    rows = [] if outcome.stopped or outcome.trouble else _analysed(_stored(outcome.runs, folder))
+    _print_runs(outcome, rows)
+    if options.out is not None and not outcome.trouble:
+        console.print(f"Saved {len(outcome.runs)} runs to {options.out}.", soft_wrap=True)
+    if outcome.trouble:
+        raise _NotSavedError(outcome.trouble)
+    if outcome.stopped:
+        raise KeyboardInterrupt
+    for line in _in_words(rows):
+        console.print(wrapped(line, console))
+    console.print(_NEXT)
+    return rows
+
+
+def _print_runs(outcome: Outcome, rows: list[Row]) -> None:
+    """The table, and how many solved the task."""
+    from dynascope.cli.report_table import drops, legend, spikes, wrapped
+    from dynascope.cli.table import print_table, stdout
+
+    console = stdout()
     further = {
         "circuit": [row["verdict"] or "-" for row in rows],
         "drops at": [drops(row, most=2) for row in rows],
@@ -51,37 +118,22 @@ def run(options: Namespace) -> int:
     print_table(outcome.runs, console, further if rows else None)
     if told := legend(rows, most=2):
         console.print(wrapped(told, console))
-    solved, runs = outcome.runs.solved(), len(outcome.runs)
     console.print(
-        f"\n{solved} of {runs} solved the task (test accuracy above {SOLVED_ACCURACY}) "
-        f"in {outcome.seconds:.1f} seconds."
+        f"\n{outcome.runs.solved()} of {len(outcome.runs)} solved the task (test accuracy above "
+        f"{SOLVED_ACCURACY}) in {outcome.seconds:.1f} seconds."
     )
-    if outcome.stopped:
-        raise KeyboardInterrupt
-    for line in _in_words(rows):
-        console.print(wrapped(line, console))
-    console.print(_NEXT)
-    return 0
 
 
-def _analysed(runs: Runs) -> list[dict[str, Any]]:
-    """All analyses of each run, as rows."""
-    from dynascope.analysis.rows import analyse, in_threads
-    from dynascope.cli.interrupt import CtrlC
-    from dynascope.cli.job import Watch
+def _analysed(runs: Runs) -> list[Row]:
+    """All analyses of each run, as rows. Of stored runs they are kept, for the sandbox's table."""
     from dynascope.progress import Bar
 
-    rows: list[dict[str, Any]] = [dict(run.summary()) for run in runs]
-
-    def work(i: int) -> None:
-        rows[i] |= analyse(runs[i])
-
     with CtrlC() as ctrl_c:
-        in_threads(work, [run.epochs for run in runs], report=Watch(ctrl_c, Bar()))
-    return rows
+        found = runs.analyse(progress=Watch(ctrl_c, Bar())).to_pylist()
+    return [{**run.summary(), **row} for run, row in zip(runs, found, strict=True)]
 
 
-def _in_words(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _in_words(rows: list[Row]) -> Iterator[str]:
     """What was found, for somebody who sees it for the first time."""
     from dynascope.analysis.rows import KINDS
     from dynascope.cli.report_table import counted
@@ -107,3 +159,115 @@ def _in_words(rows: list[dict[str, Any]]) -> Iterator[str]:
             f"{spikes['runs_with']} runs had loss spikes, {spikes['spikes']} in all; their causes: "
             f"{counted(spikes['causes'])}."
         )
+
+
+# ---- the store ----------------------------------------------------------------------------------
+
+
+class _NotSavedError(DynascopeError):
+    """Runs that are not where they should be."""
+
+    code = 1  # nobody's input is wrong
+
+
+def _new(folder: str) -> Path:
+    from dynascope.store.files import check_new
+
+    return check_new(folder)
+
+
+def _stored(runs: Runs, folder: Path | None) -> Runs:
+    """The runs as the store has them, if there is one."""
+    from dynascope.store import load
+
+    return load(folder) if folder else runs
+
+
+@contextmanager
+def _store(out: Path | None, needed: bool) -> Iterator[Path | None]:
+    """Where the runs go: the folder that was asked for, or for as long as this takes another."""
+    if out or not needed:
+        yield out
+        return
+    with _signals_raised():
+        above = tempfile.mkdtemp(prefix="dynascope-")
+        try:
+            yield Path(above, "demo")
+        finally:
+            with CtrlC():  # a second one must not leave half of it
+                shutil.rmtree(above, ignore_errors=True)
+
+
+@contextmanager
+def _signals_raised() -> Iterator[None]:
+    """A job scheduler's end, or that of a closed terminal, is Ctrl-C's, which cleans up."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
+    for each, handler in before.items():
+        if handler is signal.SIG_DFL:  # under nohup it is not
+            signal.signal(each, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+# ---- the sandbox --------------------------------------------------------------------------------
+
+
+def _missing() -> str:
+    """Why the sandbox cannot be shown, if so."""
+    from dynascope.sandbox import client
+
+    try:
+        client.check_built(client.FOLDER)
+    except DynascopeError as error:
+        return str(error)
+    return ""
+
+
+def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
+    """Serve the runs until Ctrl-C; whether all that was being computed has ended."""
+    from dynascope.cli.show import announce
+    from dynascope.sandbox.app import Shown
+    from dynascope.sandbox.server import Sandbox
+
+    best = max(rows, key=_richness)
+    print(f"\n{_why(best)}")
+    if options.out is None:
+        print("The runs are in a temporary folder, removed at the end; --out FOLDER keeps them.")
+    sandbox = Sandbox(folder, shown=Shown(best["id"]))
+    try:
+        # uvicorn sees to SIGINT and SIGTERM; an exception in the middle of its loop is no good end.
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, lambda number, frame: sandbox.stop())
+        announce(sandbox, options)
+        sandbox.run()
+    except KeyboardInterrupt:
+        pass  # the way to end it
+    return sandbox.close() and threading.active_count() == 1
+
+
+def _richness(row: Row) -> tuple[bool, bool, int]:
+    """Solved, in two phases or more, and then the most spikes."""
+    return _is_solved(row), len(row["drops"] or ()) >= 2, row["spikes"] or 0
+
+
+def _why(row: Row) -> str:
+    """Why this run is the one to look at.
+
+    >>> _why({"seed": 3, "accuracy": 0.97, "drops": [120, 410], "spikes": 1})
+    'Seed 3 has the richest story: solved, 2 drops of the loss, 1 loss spike.'
+    """
+    from dynascope.cli.marking import many
+
+    solved = "solved" if _is_solved(row) else "unsolved"
+    drops = many(len(row["drops"] or ()), "drop")
+    spikes = many(row["spikes"] or 0, "loss spike")
+    return f"Seed {row['seed']} has the richest story: {solved}, {drops} of the loss, {spikes}."
+
+
+def _is_solved(row: Row) -> bool:
+    from dynascope.cli.report_totals import is_solved
+
+    return is_solved(row)

@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
     """Serve until Ctrl-C."""
     sandbox = _sandbox(options)
     try:
-        _announce(sandbox, options)
+        announce(sandbox, options)
         sandbox.run()
     except KeyboardInterrupt:
         pass  # the way to end it
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _announce(sandbox: "Sandbox", options: Namespace) -> None:
+def announce(sandbox: "Sandbox", options: Namespace) -> None:
     if not sandbox.loopback:
         print(
             f"dynascope: warning: other machines reach {options.host}; whoever has the address "
