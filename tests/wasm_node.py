@@ -23,7 +23,7 @@ class Node:
         _call([str(ROOT / "scripts/build-web"), "--wasm-only"], env=environment)
         web = ROOT / "web"
         if not (web / "node_modules/.bin/esbuild").exists():
-            _call([tool("npm"), "ci", "--no-audit", "--no-fund"], cwd=web)
+            _call([tool("npm"), "install", "--no-save", "--no-audit", "--no-fund"], cwd=web)
         esbuild = str(web / "node_modules/.bin/esbuild")
         options = ["--bundle", "--format=esm", "--log-level=error", f"--outfile={self.bundle}"]
         _call([esbuild, "src/model/kernel.ts", *options], cwd=web)
