@@ -21,5 +21,10 @@ export function bands(analysis: Analysis, last: number): Band[] {
     { at: pictures["partly_classified"], name: "fitting", phase: 2 },
     { at: pictures["fitted"], name: solved ? "solved" : "settled", phase: 3 },
   ].flatMap((cut) => (typeof cut.at === "number" ? [{ ...cut, at: cut.at }] : []));
-  return cuts.map(({ at, name, phase }, i) => ({ from: at, to: cuts[i + 1]?.at ?? last, name, phase }));
+  return cuts.map(({ at, name, phase }, i) => ({
+    from: at,
+    to: cuts[i + 1]?.at ?? last,
+    name,
+    phase,
+  }));
 }

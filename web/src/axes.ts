@@ -53,7 +53,11 @@ export class Axes {
       pen.line([x, box.y, x, bottom], colours.grid);
       const end = box.x + box.width + 8; // where the panel ends
       const over = x + textWidth(text, { size: 9 }) / 2 > end;
-      pen.text(text, over ? end : x, bottom + 9, { colour: colours.quiet, size: 9, anchor: over ? "end" : "middle" });
+      pen.text(text, over ? end : x, bottom + 9, {
+        colour: colours.quiet,
+        size: 9,
+        anchor: over ? "end" : "middle",
+      });
     });
   }
 
@@ -73,7 +77,10 @@ export function logTicks(low: number, high: number, most: number): [power: numbe
   if (high - low >= 1.7) {
     const each = Math.max(1, Math.ceil((high - low) / Math.max(1, most)));
     const first = Math.ceil(low / each);
-    return Array.from({ length: Math.max(0, Math.floor(high / each) - first + 1) }, (_, i) => [(first + i) * each, `1e${(first + i) * each}`]);
+    return Array.from({ length: Math.max(0, Math.floor(high / each) - first + 1) }, (_, i) => [
+      (first + i) * each,
+      `1e${(first + i) * each}`,
+    ]);
   }
   const values = ticks(10 ** low, 10 ** high, Math.max(2, most));
   const texts = tickLabels(values);
@@ -87,4 +94,5 @@ export function logTicks(low: number, high: number, most: number): [power: numbe
   });
 }
 
-const count = (pixels: number, each = 50): number => Math.max(2, Math.min(8, Math.round(pixels / each)));
+const count = (pixels: number, each = 50): number =>
+  Math.max(2, Math.min(8, Math.round(pixels / each)));

@@ -3,7 +3,6 @@
 import { corners, font, type MarkerStyle, type Pen, type Shape, type TextStyle } from "./pen";
 import { canvasOf, type Pixels } from "./pixels";
 
-
 export class CanvasPen implements Pen {
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
@@ -35,7 +34,14 @@ export class CanvasPen implements Pen {
     this.context.globalAlpha = 1;
   }
 
-  circle(x: number, y: number, radius: number, stroke: string, width = 1, dash: number[] = []): void {
+  circle(
+    x: number,
+    y: number,
+    radius: number,
+    stroke: string,
+    width = 1,
+    dash: number[] = [],
+  ): void {
     const c = this.context;
     c.beginPath();
     c.arc(x, y, radius, 0, 2 * Math.PI);
@@ -111,7 +117,12 @@ export class CanvasPen implements Pen {
 }
 
 /** A context for a canvas of this many CSS pixels, crisp on any screen; null when it is hidden. */
-export function fit(canvas: HTMLCanvasElement, width: number, height: number, opaque = false): CanvasRenderingContext2D | null {
+export function fit(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  opaque = false,
+): CanvasRenderingContext2D | null {
   const ratio = devicePixelRatio || 1;
   const w = Math.round(width * ratio);
   const h = Math.round(height * ratio);

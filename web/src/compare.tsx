@@ -14,7 +14,8 @@ function differences(a: object, b: object, path = ""): [string, string, string][
   });
 }
 
-const isTable = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+const isTable = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function CompareCard() {
   const [a, b] = slots.value;
@@ -42,12 +43,15 @@ export function CompareCard() {
       </table>
       <div class="buttons">
         <button onClick={() => change({ runs: [...seen.runs.value].reverse() })}>Swap</button>
-        <button onClick={() => change({ runs: seen.runs.value.slice(0, 1) })}>Close the right one</button>
+        <button onClick={() => change({ runs: seen.runs.value.slice(0, 1) })}>
+          Close the right one
+        </button>
       </div>
     </section>
   );
 }
 
-const at = (slot: Slot, curve: string): number | undefined => slot.curves[curve]?.[Math.min(epoch.value, slot.info.epochs)];
+const at = (slot: Slot, curve: string): number | undefined =>
+  slot.curves[curve]?.[Math.min(epoch.value, slot.info.epochs)];
 
 const verdict = (slot: Slot): string => slot.analysis.value?.circuit?.verdict.name ?? "–";

@@ -3,8 +3,8 @@
 import type { Scene } from "./model/types";
 import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
 
-const LIVE = 8; // milliseconds: circuits that take no longer are measured for every frame
 const REST = 150; // milliseconds without a new epoch
+const PACE = 10; // while the playhead moves, circuits get a tenth of the time: who reads more numbers?
 
 type Listener = (message: FromWorker) => void;
 
@@ -17,6 +17,7 @@ export class Engine {
   private circuitWanted: number | null = null;
   private circuitAsked = 0; // when the one under way was asked for; 0: none is
   private circuitCost = 0; // milliseconds that the last one took
+  private circuitDone = 0; // when it was there
   private wantedAt = 0; // when a scene was last asked for
   private timer = 0;
 
@@ -24,7 +25,11 @@ export class Engine {
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
     this.worker.onerror = (event) => {
       event.preventDefault();
-      this.listener({ type: "error", about: "open", message: "The worker that computes stopped: reload the page." });
+      this.listener({
+        type: "error",
+        about: "open",
+        message: "The worker that computes stopped: reload the page.",
+      });
     };
   }
 
@@ -63,9 +68,11 @@ export class Engine {
   }
 
   private receive(message: FromWorker): void {
-    if (message.type === "scene" || (message.type === "error" && message.about === "scene")) this.busy = false;
+    if (message.type === "scene" || (message.type === "error" && message.about === "scene"))
+      this.busy = false;
     if (message.type === "circuit" || (message.type === "error" && message.about === "circuit")) {
-      this.circuitCost = performance.now() - this.circuitAsked;
+      this.circuitDone = performance.now();
+      this.circuitCost = this.circuitDone - this.circuitAsked;
       this.circuitAsked = 0;
     }
     this.listener(message);
@@ -79,16 +86,20 @@ export class Engine {
     this.wanted = null;
     this.busy = true;
     const spare = this.spare.pop() ?? null;
-    this.worker.postMessage({ type: "scene", request, spare } satisfies ToWorker, spare ? [spare] : []);
+    this.worker.postMessage(
+      { type: "scene", request, spare } satisfies ToWorker,
+      spare ? [spare] : [],
+    );
   }
 
-  /** Circuits wait for scenes: pictures come first. Where they are slow, until the playhead rests. */
+  /** Circuits wait for scenes: pictures come first. The slower they are, the fewer are measured. */
   private nextCircuit(): void {
     if (this.busy || this.circuitAsked || this.circuitWanted === null) return;
-    const rest = this.wantedAt + REST - performance.now();
-    if (this.circuitCost > LIVE && rest > 0) {
+    const [rests, turn] = [this.wantedAt + REST, this.circuitDone + PACE * this.circuitCost];
+    const wait = Math.min(rests, turn) - performance.now();
+    if (wait > 0) {
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.nextCircuit(), rest);
+      this.timer = setTimeout(() => this.nextCircuit(), wait);
       return;
     }
     const epoch = this.circuitWanted;

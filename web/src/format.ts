@@ -1,7 +1,9 @@
 // Numbers as people read them.
 
 export const percent = (share: number | null | undefined, digits = 1): string =>
-  share === null || share === undefined || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(digits)}%`;
+  share === null || share === undefined || !Number.isFinite(share)
+    ? "–"
+    : `${(100 * share).toFixed(digits)}%`;
 
 /** Three digits that count, without needless zeros; powers of ten only where they help. */
 export function short(value: number | null | undefined): string {

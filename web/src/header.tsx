@@ -26,11 +26,18 @@ export function Header() {
       {slot && <Menu name="Panels">{() => <PanelMenu />}</Menu>}
       {slot && <Menu name="Sequences">{(close) => <SequencesForm close={close} />}</Menu>}
       {many && (
-        <button onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })} disabled={seen.page.value === "runs" && !seen.runs.value.length}>
+        <button
+          onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
+          disabled={seen.page.value === "runs" && !seen.runs.value.length}
+        >
           {seen.page.value === "run" ? "All runs" : "Back to the run"}
         </button>
       )}
-      <button aria-label="Light or dark" title="Light or dark" onClick={() => change({ theme: theme.value === "dark" ? "light" : "dark" })}>
+      <button
+        aria-label="Light or dark"
+        title="Light or dark"
+        onClick={() => change({ theme: theme.value === "dark" ? "light" : "dark" })}
+      >
         {theme.value === "dark" ? "☀" : "☾"}
       </button>
       <button aria-label="Introduction" title="What am I looking at?" onClick={startIntro}>
@@ -51,7 +58,10 @@ function Chips({ slot }: { slot: Slot }) {
       ))}
       {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
-        <span class={solved ? "chip good" : "chip muted"} title={slot.analysis.value?.phases?.told ?? ""}>
+        <span
+          class={solved ? "chip good" : "chip muted"}
+          title={slot.analysis.value?.phases?.told ?? ""}
+        >
           {verdict} {solved && "head "}· test {percent(tested)}
         </span>
       )}
@@ -60,7 +70,12 @@ function Chips({ slot }: { slot: Slot }) {
 }
 
 function chipsOf({ task, model, training, precision }: Config, relevant: number): string[] {
-  const model_ = [`d ${model.dim}`, `h ${model.hidden}`, ...(model.norm === "rms" ? [] : [model.norm]), ...(model.activation === "gelu" ? [] : [model.activation])];
+  const model_ = [
+    `d ${model.dim}`,
+    `h ${model.hidden}`,
+    ...(model.norm === "rms" ? [] : [model.norm]),
+    ...(model.activation === "gelu" ? [] : [model.activation]),
+  ];
   return [
     `p ${task.vocab} · N ${task.length} · k ${relevant}`,
     model_.join(" · "),
@@ -69,7 +84,13 @@ function chipsOf({ task, model, training, precision }: Config, relevant: number)
   ];
 }
 
-function Menu({ name, children }: { name: string; children: (close: () => void) => preact.JSX.Element }) {
+function Menu({
+  name,
+  children,
+}: {
+  name: string;
+  children: (close: () => void) => preact.JSX.Element;
+}) {
   const [open, setOpen] = useState(false);
   const close = (): void => setOpen(false);
   const root = useRef<HTMLSpanElement>(null);
@@ -102,7 +123,12 @@ function PanelMenu() {
       <div class="boxes">
         {PANELS.map((name) => (
           <label>
-            <input type="checkbox" checked={!hidden.includes(name)} onChange={() => toggleHidden(name)} /> {TITLES[name].title} <i>{TITLES[name].formula}</i>
+            <input
+              type="checkbox"
+              checked={!hidden.includes(name)}
+              onChange={() => toggleHidden(name)}
+            />{" "}
+            {TITLES[name].title} <i>{TITLES[name].formula}</i>
           </label>
         ))}
       </div>

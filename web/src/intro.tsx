@@ -7,11 +7,26 @@ import { seen, slots } from "./state";
 const SEEN = "dynascope.introduced";
 
 const STEPS: readonly (readonly [title: string, text: string])[] = [
-  ["A tiny transformer, learning", "It reads sequences of tokens and adds up those at a few relevant positions, modulo p. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode."],
-  ["One slider moves everything", "The curve at the bottom is the loss. Drag along it, or press space to play; the arrow keys go epoch by epoch. Every panel shows the same moment."],
-  ["What the points are", "Colours are sequences with the same relevant tokens; markers are the right answers. Circles are relevant positions, squares irrelevant ones; triangles are hidden units."],
-  ["Everything is linked", "Point at a token, a position, a sequence or a hidden unit to find it in every panel, with its numbers at the side. Click to keep it marked."],
-  ["Look for the drama", "Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. \"All runs\" has the rest."],
+  [
+    "A tiny transformer, learning",
+    "It reads sequences of tokens and adds up those at a few relevant positions, modulo p. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode.",
+  ],
+  [
+    "One slider moves everything",
+    "The curve at the bottom is the loss. Drag along it, or press space to play; the arrow keys go epoch by epoch. Every panel shows the same moment.",
+  ],
+  [
+    "What the points are",
+    "Colours are sequences with the same relevant tokens; markers are the right answers. Circles are relevant positions, squares irrelevant ones; triangles are hidden units.",
+  ],
+  [
+    "Everything is linked",
+    "Point at a token, a position, a sequence or a hidden unit to find it in every panel, with its numbers at the side. Click to keep it marked.",
+  ],
+  [
+    "Look for the drama",
+    'Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. "All runs" has the rest.',
+  ],
 ];
 
 const step = signal<number | null>(null);
@@ -45,7 +60,13 @@ export function Intro() {
   const [title, text] = STEPS[at] ?? ["", ""];
   const last = at === STEPS.length - 1;
   return (
-    <div class="intro" role="dialog" aria-modal="false" aria-labelledby="intro-title" onKeyDown={(event) => event.key === "Escape" && dismiss()}>
+    <div
+      class="intro"
+      role="dialog"
+      aria-modal="false"
+      aria-labelledby="intro-title"
+      onKeyDown={(event) => event.key === "Escape" && dismiss()}
+    >
       <h2 id="intro-title">{title}</h2>
       <p>{text}</p>
       <div class="buttons">
@@ -55,7 +76,11 @@ export function Intro() {
         <span class="gap" />
         <button onClick={dismiss}>Don't show again</button>
         {at > 0 && <button onClick={() => (step.value = at - 1)}>Back</button>}
-        <button ref={next} class="primary" onClick={() => (last ? dismiss() : (step.value = at + 1))}>
+        <button
+          ref={next}
+          class="primary"
+          onClick={() => (last ? dismiss() : (step.value = at + 1))}
+        >
           {last ? "Done" : "Next"}
         </button>
       </div>

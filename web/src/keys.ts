@@ -9,12 +9,17 @@ const LEAP = 10; // epochs, with shift
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || seen.page.value !== "run") return;
-    if (event.target instanceof Element && event.target.closest("input, textarea, select, [role=menu], .intro")) return;
+    if (
+      event.target instanceof Element &&
+      event.target.closest("input, textarea, select, [role=menu], .intro")
+    )
+      return;
     if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses the button
     if (act(event.key, event.shiftKey ? LEAP : 1)) event.preventDefault();
   });
   addEventListener("pointerover", (event) => {
-    const panel = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
+    const panel =
+      event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
     pointed = PANELS.find((name) => name === panel?.dataset["panel"]) ?? null;
   });
 }

@@ -28,7 +28,14 @@ interface Box {
 
 /** Sides in the order of liking: right, left, above, below, then the corners. */
 const SIDES: readonly (readonly [number, number])[] = [
-  [1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [1, 1], [-1, -1], [-1, 1],
+  [1, 0],
+  [-1, 0],
+  [0, -1],
+  [0, 1],
+  [1, -1],
+  [1, 1],
+  [-1, -1],
+  [-1, 1],
 ];
 
 export class Placer {
@@ -67,4 +74,5 @@ function boxOf(label: Label, side: readonly [number, number], size: number): Box
 
 const meet = (a: Box, b: Box): boolean => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 
-const inside = (a: Box, b: Box): boolean => a.x0 >= b.x0 && a.x1 <= b.x1 && a.y0 >= b.y0 && a.y1 <= b.y1;
+const inside = (a: Box, b: Box): boolean =>
+  a.x0 >= b.x0 && a.x1 <= b.x1 && a.y0 >= b.y0 && a.y1 <= b.y1;

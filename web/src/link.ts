@@ -21,7 +21,10 @@ export function thingAt(kind: Kind, i: number, plan: ScenePlan): number {
       return i;
     case "pair": {
       const columns = plan.positions.length;
-      return (plan.pairTokens[Math.floor(i / columns)] ?? -1) * plan.length + (plan.positions[i % columns] ?? 0);
+      return (
+        (plan.pairTokens[Math.floor(i / columns)] ?? -1) * plan.length +
+        (plan.positions[i % columns] ?? 0)
+      );
     }
   }
 }
@@ -33,7 +36,13 @@ export const sameMark = (a: Mark | null, b: Mark | null): boolean =>
 export type Active = (sequence: number, unit: number) => boolean;
 
 /** Whether the thing of this kind and index is to be marked; null: nothing is, all look alike. */
-export function marks(mark: Mark | null, kind: Kind, index: number, sequences: Sequences, active?: Active): boolean | null {
+export function marks(
+  mark: Mark | null,
+  kind: Kind,
+  index: number,
+  sequences: Sequences,
+  active?: Active,
+): boolean | null {
   if (!mark) return null;
   if (mark.kind === kind) return mark.index === index;
   const { length } = sequences;
@@ -54,15 +63,24 @@ export function marks(mark: Mark | null, kind: Kind, index: number, sequences: S
   }
 }
 
-function marksPair(mark: Mark, token: number, position: number, sequences: Sequences): boolean | null {
+function marksPair(
+  mark: Mark,
+  token: number,
+  position: number,
+  sequences: Sequences,
+): boolean | null {
   if (mark.kind === "token") return mark.index === token;
   if (mark.kind === "position") return mark.index === position;
-  if (mark.kind === "sequence") return sequences.tokens[mark.index * sequences.length + position] === token;
+  if (mark.kind === "sequence")
+    return sequences.tokens[mark.index * sequences.length + position] === token;
   return null;
 }
 
 function marksSequence(mark: Mark, index: number, sequences: Sequences): boolean | null {
   if (mark.kind !== "pair") return null;
   const position = mark.index % sequences.length;
-  return sequences.tokens[index * sequences.length + position] === Math.floor(mark.index / sequences.length);
+  return (
+    sequences.tokens[index * sequences.length + position] ===
+    Math.floor(mark.index / sequences.length)
+  );
 }

@@ -13,7 +13,8 @@ export function RunList() {
   return (
     <section class="card grows">
       <h2>
-        Runs <small>{`${all.table.count.toLocaleString("en")} · ${seen.sort.value ? "as in the table" : "by accuracy"}`}</small>
+        Runs{" "}
+        <small>{`${all.table.count.toLocaleString("en")} · ${seen.sort.value ? "as in the table" : "by accuracy"}`}</small>
         <button class="plain end" onClick={() => change({ page: "runs" })}>
           all
         </button>
@@ -36,15 +37,24 @@ export function rowsOf({ table }: Loaded): number[] {
 }
 
 function RunItem({ all, row }: { all: Loaded; row: number }) {
-  const cell = (name: string): unknown => all.table.cell(row, name) ?? all.answer.same[name] ?? null;
+  const cell = (name: string): unknown =>
+    all.table.cell(row, name) ?? all.answer.same[name] ?? null;
   const id = String(cell("id"));
   const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value; // the table may not know it
   const [spikes, accuracy] = [cell("spikes") ?? found?.spikes?.spikes.length, cell("accuracy")];
-  const verdict = String(cell("verdict") ?? found?.circuit?.verdict.name ?? (typeof accuracy === "number" && accuracy < 0.9 ? "unsolved" : ""));
+  const verdict = String(
+    cell("verdict") ??
+      found?.circuit?.verdict.name ??
+      (typeof accuracy === "number" && accuracy < 0.9 ? "unsolved" : ""),
+  );
   const open = seen.runs.value.includes(id);
   return (
     <li class={open ? "open" : ""}>
-      <button aria-current={open ? "true" : undefined} onClick={(event) => (event.shiftKey ? beside(id) : openRun(id))} title={`Open seed ${String(cell("seed"))}; with shift: beside the first`}>
+      <button
+        aria-current={open ? "true" : undefined}
+        onClick={(event) => (event.shiftKey ? beside(id) : openRun(id))}
+        title={`Open seed ${String(cell("seed"))}; with shift: beside the first`}
+      >
         <span>{String(cell("seed"))}</span>
         <i data-verdict={verdict || "unknown"} />
         <span class="name">{verdict || "not analysed"}</span>

@@ -28,7 +28,8 @@ function apply(colours: Colours): void {
   dataset["theme"] = theme.value;
   for (const [name, value] of Object.entries(colours))
     if (typeof value === "string") style.setProperty(`--${name}`, value);
-  for (const [name, value] of Object.entries(colours.curves)) style.setProperty(`--curve-${name}`, value);
+  for (const [name, value] of Object.entries(colours.curves))
+    style.setProperty(`--curve-${name}`, value);
   style.setProperty("--font", FONTS.text);
   style.setProperty("--mono", FONTS.mono);
 }

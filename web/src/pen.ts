@@ -24,10 +24,23 @@ export interface MarkerStyle {
 export interface Pen {
   rect(x: number, y: number, width: number, height: number, fill: string, alpha?: number): void;
   /** A polyline through x0, y0, x1, y1, ...; a NaN lifts the pen. */
-  line(points: ArrayLike<number>, stroke: string, width?: number, dash?: number[], alpha?: number): void;
+  line(
+    points: ArrayLike<number>,
+    stroke: string,
+    width?: number,
+    dash?: number[],
+    alpha?: number,
+  ): void;
   /** A filled polygon; convex. */
   area(points: ArrayLike<number>, fill: string, alpha?: number): void;
-  circle(x: number, y: number, radius: number, stroke: string, width?: number, dash?: number[]): void;
+  circle(
+    x: number,
+    y: number,
+    radius: number,
+    stroke: string,
+    width?: number,
+    dash?: number[],
+  ): void;
   marker(shape: Shape, x: number, y: number, style: MarkerStyle): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
   image(image: Pixels, x: number, y: number, width: number, height: number): void;
@@ -43,9 +56,15 @@ const CORNERS: Record<Shape, number[] | null> = {
   triangle: [0, -1.25, 1.15, 0.8, -1.15, 0.8],
   "triangle-down": [0, 1.25, 1.15, -0.8, -1.15, -0.8],
   diamond: [0, -1.3, 1.3, 0, 0, 1.3, -1.3, 0],
-  plus: [-0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4, -1.2, 0.4, -1.2, -0.4, -0.4, -0.4],
+  plus: [
+    -0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4,
+    -1.2, 0.4, -1.2, -0.4, -0.4, -0.4,
+  ],
   star: spokes(5, 1.4, 0.6),
-  cross: turned([-0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4, -1.2, 0.4, -1.2, -0.4, -0.4, -0.4]),
+  cross: turned([
+    -0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4,
+    -1.2, 0.4, -1.2, -0.4, -0.4, -0.4,
+  ]),
   hexagon: spokes(3, 1.1, 1.1),
   pentagon: spokes(5, 1.15, 0.93),
 };

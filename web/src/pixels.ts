@@ -18,7 +18,8 @@ export function word(colour: string): number {
   return made;
 }
 
-export const pack = (r: number, g: number, b: number): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+export const pack = (r: number, g: number, b: number): number =>
+  (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 
 /** `above` over `below` with an alpha of 0 to 255; both opaque. */
 export function blend(below: number, above: number, alpha: number): number {

@@ -16,9 +16,7 @@ export function PointerCard() {
   const facts = marked && slot && scene ? factsOf(marked, slot, scene) : null;
   return (
     <section class="card pointer" aria-live="off">
-      <h2>
-        Under the pointer {pinned.value && <small>pinned</small>}
-      </h2>
+      <h2>Under the pointer {pinned.value && <small>pinned</small>}</h2>
       {facts ? (
         <dl class="facts">
           {facts.map(([name, value, mono]) => (
@@ -29,7 +27,10 @@ export function PointerCard() {
           ))}
         </dl>
       ) : (
-        <p class="hint">Point at a token, position, sequence or hidden unit to find it in every panel; click to keep it.</p>
+        <p class="hint">
+          Point at a token, position, sequence or hidden unit to find it in every panel; click to
+          keep it.
+        </p>
       )}
     </section>
   );
@@ -38,7 +39,10 @@ export function PointerCard() {
 function factsOf(marked: Mark, slot: Slot, scene: Scene): Fact[] {
   switch (marked.kind) {
     case "token":
-      return [["token", marked.index, true], place("E", scene, "tokens", slot.plan.value.tokens.indexOf(marked.index))];
+      return [
+        ["token", marked.index, true],
+        place("E", scene, "tokens", slot.plan.value.tokens.indexOf(marked.index)),
+      ];
     case "position":
       return positionFacts(marked.index, slot, scene);
     case "pair":
@@ -60,7 +64,10 @@ function positionFacts(position: number, slot: Slot, scene: Scene): Fact[] {
   let sum = 0;
   for (let i = 0; i < count; i++) sum += scene.attention[i * length + position]!;
   return [
-    ["position", `${position}, ${slot.info.positions.includes(position) ? "relevant" : "irrelevant"}`],
+    [
+      "position",
+      `${position}, ${slot.info.positions.includes(position) ? "relevant" : "irrelevant"}`,
+    ],
     place("P", scene, "positions", slot.plan.value.positions.indexOf(position)),
     ["mean attention", percent(sum / count)],
   ];
@@ -88,7 +95,10 @@ function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
   return [
     ["sequence", sequenceName(slot.sequences.value, index), true],
     ["relevant tokens", groupNames[group[index] ?? 0]],
-    ["target / prediction", `${target} / ${prediction} (${percent(scene.probabilities[index * classes + prediction])})`],
+    [
+      "target / prediction",
+      `${target} / ${prediction} (${percent(scene.probabilities[index * classes + prediction])})`,
+    ],
     ["p of the target", percent(scene.probabilities[index * classes + target], 2)],
     place("ξ", scene, "sequence", index),
     ["|ξ|", short(scene.norms.sequence[index])],
@@ -105,7 +115,11 @@ function unitFacts(unit: number, slot: Slot, scene: Scene): Fact[] {
     if (value > 0) active++;
     most = Math.max(most, value);
   }
-  const facts: Fact[] = [["hidden unit", unit], place("receptor", scene, "receptors", index), place("assembler", scene, "assemblers", index)];
+  const facts: Fact[] = [
+    ["hidden unit", unit],
+    place("receptor", scene, "receptors", index),
+    place("assembler", scene, "assemblers", index),
+  ];
   if (hidden) facts.push(["above 0 for", percent(active / count, 0)], ["highest", short(most)]);
   return facts;
 }

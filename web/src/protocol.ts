@@ -40,8 +40,22 @@ export type ToWorker =
   | { type: "circuit"; epoch: number };
 
 export type FromWorker =
-  | { type: "opened"; info: RunDetails; curves: Record<string, Numbers>; sequences: Sequences; plan: ScenePlan; extents: Extents; trouble: string | null }
-  | { type: "sequences"; text: string | null; sequences: Sequences; plan: ScenePlan; extents: Extents }
+  | {
+      type: "opened";
+      info: RunDetails;
+      curves: Record<string, Numbers>;
+      sequences: Sequences;
+      plan: ScenePlan;
+      extents: Extents;
+      trouble: string | null;
+    }
+  | {
+      type: "sequences";
+      text: string | null;
+      sequences: Sequences;
+      plan: ScenePlan;
+      extents: Extents;
+    }
   | { type: "scene"; scene: SceneParts }
   | { type: "circuit"; circuit: CircuitNow | null }
   | { type: "error"; message: string; about: ToWorker["type"] };

@@ -13,7 +13,15 @@ import type { CircuitNow } from "./protocol";
 const CLEAR_GAP = 3;
 const ROUNDING = 1e-28;
 
-const ASKED: readonly Measure[] = ["embedding", "logits", "accuracy", "permutation_survival", "suffix_survival", "attention", "clusters"];
+const ASKED: readonly Measure[] = [
+  "embedding",
+  "logits",
+  "accuracy",
+  "permutation_survival",
+  "suffix_survival",
+  "attention",
+  "clusters",
+];
 
 export class RunKernel {
   readonly scenes: SceneKernel;
@@ -31,7 +39,8 @@ export class RunKernel {
 
   static async fetch(): Promise<ArrayBuffer> {
     const answer = await fetch("/kernel.wasm").catch(() => null);
-    if (!answer) throw new ReadableError("The server does not answer; is `dynascope show` still running?");
+    if (!answer)
+      throw new ReadableError("The server does not answer; is `dynascope show` still running?");
     if (!answer.ok) throw new ReadableError("kernel.wasm: it is not there; run scripts/build-web.");
     return answer.arrayBuffer();
   }

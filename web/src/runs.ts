@@ -34,7 +34,12 @@ function openAll(wanted: string, runs: readonly string[], spike: boolean): void 
     loading.value = "Loading the run.";
     trouble.value = null;
   });
-  const roles: [string, Slot["role"]][] = spike ? [[runs[0]!, "before"], [runs[0]!, "after"]] : runs.map((id) => [id, "run"]);
+  const roles: [string, Slot["role"]][] = spike
+    ? [
+        [runs[0]!, "before"],
+        [runs[0]!, "after"],
+      ]
+    : runs.map((id) => [id, "run"]);
   Promise.all(roles.map(([id, role], index) => openSlot(id, role, index))).then(
     (all) => {
       if (opened !== wanted) return all.forEach((slot) => slot.engine.close());
@@ -73,9 +78,16 @@ function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> 
   });
 }
 
-function slotOf(engine: Engine, role: Slot["role"], index: number, message: FromWorker & { type: "opened" }): Slot {
+function slotOf(
+  engine: Engine,
+  role: Slot["role"],
+  index: number,
+  message: FromWorker & { type: "opened" },
+): Slot {
   return {
-    index, role, engine,
+    index,
+    role,
+    engine,
     held: signal(null),
     info: message.info,
     curves: message.curves,

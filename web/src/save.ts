@@ -10,12 +10,22 @@ export type Format = "svg" | "png" | "csv";
 
 const SHARPNESS = 3; // pixels of a PNG for each of the screen's
 
-export async function save(name: Panel, format: Format, painter: Painter, frame: Frame): Promise<void> {
+export async function save(
+  name: Panel,
+  format: Format,
+  painter: Painter,
+  frame: Frame,
+): Promise<void> {
   const file = `${frame.slot.info.id.slice(0, 8)}-epoch${frame.epoch}-${name}.${format}`;
   download(file, await contents(name, format, painter, frame));
 }
 
-async function contents(name: Panel, format: Format, painter: Painter, frame: Frame): Promise<Blob> {
+async function contents(
+  name: Panel,
+  format: Format,
+  painter: Painter,
+  frame: Frame,
+): Promise<Blob> {
   if (format === "csv") return new Blob([tableOf(name, frame)], { type: "text/csv" });
   const { width, height } = frame;
   frame = { ...frame, ratio: SHARPNESS };
@@ -38,7 +48,9 @@ async function contents(name: Panel, format: Format, painter: Painter, frame: Fr
   painter.back(pen, frame);
   painter.front(pen, frame);
   return new Promise((done, fail) =>
-    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("The picture could not be made.")))),
+    canvas.toBlob((blob) =>
+      blob ? done(blob) : fail(new Error("The picture could not be made.")),
+    ),
   );
 }
 
@@ -46,12 +58,29 @@ async function contents(name: Panel, format: Format, painter: Painter, frame: Fr
 function tableOf(name: Panel, { slot, scene }: Frame): string {
   const { shares, curvature } = slot.analysis.value ?? {};
   if (name === "shares" && shares)
-    return csv(["epoch", "between", "permutation", "suffix"], shares.epochs.map((epoch, i) =>
-      [epoch, shares.between[i] ?? NaN, shares.permutation[i] ?? NaN, shares.suffix[i] ?? NaN]));
+    return csv(
+      ["epoch", "between", "permutation", "suffix"],
+      shares.epochs.map((epoch, i) => [
+        epoch,
+        shares.between[i] ?? NaN,
+        shares.permutation[i] ?? NaN,
+        shares.suffix[i] ?? NaN,
+      ]),
+    );
   if (name === "hessian" && curvature)
-    return csv(["epoch", "eigenvalue"], curvature.flatMap(({ epoch, spectrum }) => spectrum.eigenvalues.map((value) => [epoch, value ?? NaN])));
+    return csv(
+      ["epoch", "eigenvalue"],
+      curvature.flatMap(({ epoch, spectrum }) =>
+        spectrum.eigenvalues.map((value) => [epoch, value ?? NaN]),
+      ),
+    );
   if (!scene) throw new Error("There is no data to save yet.");
-  const found = panelCsv(name, { scene, plan: slot.plan.value, sequences: slot.sequences.value, curves: slot.curves });
+  const found = panelCsv(name, {
+    scene,
+    plan: slot.plan.value,
+    sequences: slot.sequences.value,
+    curves: slot.curves,
+  });
   if (found === null) throw new Error("There is no data to save yet.");
   return found;
 }

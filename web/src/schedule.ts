@@ -17,6 +17,28 @@ export function forget(task: Task): void {
   waiting.delete(task);
 }
 
+const REHEARSALS = 12;
+const warm = new WeakSet<object>();
+
+/** Does something a few times while nobody waits, once for each `kind`: browsers compile what they
+ * have seen often, and the first frames of a scrub would otherwise take a tenth of a second each. */
+export function rehearse(kind: object, task: Task): void {
+  if (warm.has(kind)) return;
+  warm.add(kind);
+  let left = REHEARSALS;
+  const again = (deadline?: IdleDeadline): void => {
+    do task();
+    while (--left > 0 && deadline && deadline.timeRemaining() > 2);
+    if (left > 0) whenIdle(again);
+  };
+  whenIdle(again);
+}
+
+function whenIdle(task: (deadline?: IdleDeadline) => void): void {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(task);
+  else setTimeout(task, 50); // Safari
+}
+
 function flush(): void {
   asked = false;
   const tasks = [...waiting];

@@ -20,10 +20,18 @@ export function SequencesForm({ close }: { close: () => void }) {
       }}
     >
       <p class="hint">
-        {shown && `${shown.count} sequences are shown, ${seen.sequences.value === null ? "chosen so that every multiset of relevant tokens is there" : "as typed"}. `}
+        {shown &&
+          `${shown.count} sequences are shown, ${seen.sequences.value === null ? "chosen so that every multiset of relevant tokens is there" : "as typed"}. `}
         Type others, of length {shown?.length}, with commas between:
       </p>
-      <textarea rows={4} aria-label="Sequences" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} placeholder={"0".repeat(shown?.length ?? 12)} />
+      <textarea
+        rows={4}
+        aria-label="Sequences"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        placeholder={"0".repeat(shown?.length ?? 12)}
+      />
       {trouble.value && <p class="trouble">{trouble.value}</p>}
       <div class="buttons">
         <button class="primary" type="submit">

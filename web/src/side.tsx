@@ -42,7 +42,13 @@ function CircuitCard({ slot }: { slot: Slot }) {
         <dt>attention on relevant</dt>
         <dd>{percent(now?.relevantAttention, 0)}</dd>
         <dt>clusters</dt>
-        <dd>{now ? (now.clusters === null ? "not clear" : `${now.clusters} of ${now.expectedClusters}`) : "–"}</dd>
+        <dd>
+          {now
+            ? now.clusters === null
+              ? "not clear"
+              : `${now.clusters} of ${now.expectedClusters}`
+            : "–"}
+        </dd>
         <dt>survives permutation</dt>
         <dd>{percent(now?.permutationSurvival, 0)}</dd>
         <dt>survives a new suffix</dt>
@@ -52,11 +58,25 @@ function CircuitCard({ slot }: { slot: Slot }) {
   );
 }
 
-function Share({ name, value, weak = false }: { name: string; value: number | null; weak?: boolean }) {
+function Share({
+  name,
+  value,
+  weak = false,
+}: {
+  name: string;
+  value: number | null;
+  weak?: boolean;
+}) {
   return (
     <>
       <span>{name}</span>
-      <meter class={weak ? "weak" : ""} min={0} max={1} value={value ?? 0} aria-label={`Share of ${name}`} />
+      <meter
+        class={weak ? "weak" : ""}
+        min={0}
+        max={1}
+        value={value ?? 0}
+        aria-label={`Share of ${name}`}
+      />
       <b>{percent(value)}</b>
     </>
   );
@@ -69,7 +89,11 @@ function CurvatureCard({ slot }: { slot: Slot }) {
     return (
       <section class="card row">
         <h2>Curvature</h2>
-        <button disabled={asked} onClick={() => askCurvature(slot)} title="The exact Hessian at nine epochs: some ten seconds">
+        <button
+          disabled={asked}
+          onClick={() => askCurvature(slot)}
+          title="The exact Hessian at nine epochs: some ten seconds"
+        >
           {asked ? "Computing" : "Compute"}
         </button>
       </section>

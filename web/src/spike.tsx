@@ -5,7 +5,8 @@ import { changedPredictions, movement } from "./model/spikes";
 import { TITLES } from "./panels/list";
 import { change, epoch, main, seek, slots, seen, type Slot } from "./state";
 
-export const spikesOf = (slot: Slot | null | undefined): readonly Spike[] => slot?.analysis.value?.spikes?.spikes ?? [];
+export const spikesOf = (slot: Slot | null | undefined): readonly Spike[] =>
+  slot?.analysis.value?.spikes?.spikes ?? [];
 
 /** To the next spike after the playhead, or around to the first; in the spike view, that spike's. */
 export function nextSpike(): void {
@@ -19,7 +20,8 @@ export function nextSpike(): void {
 
 export function showSpike(index: number): void {
   const spike = spikesOf(main.value)[index];
-  if (spike) change({ spike: index, epoch: spike.peak, runs: seen.runs.value.slice(0, 1), big: null });
+  if (spike)
+    change({ spike: index, epoch: spike.peak, runs: seen.runs.value.slice(0, 1), big: null });
 }
 
 export function SpikeCard() {
@@ -58,7 +60,9 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
   return (
     <>
       <p class="verdict">
-        {spike ? `Epoch ${spike.peak}: ${spike.cause?.verdict ?? "unexplained"}` : "This run has no such spike."}
+        {spike
+          ? `Epoch ${spike.peak}: ${spike.cause?.verdict ?? "unexplained"}`
+          : "This run has no such spike."}
       </p>
       <p class="told">{spike?.told}</p>
       {same && (

@@ -10,7 +10,14 @@ const LEAST = 196; // pixels: lower panels are unreadable, so the grid scrolls i
 const WIDTH = 205;
 
 /** What a spike is seen in; the rest would only make these small. */
-const STORY: readonly Panel[] = ["normalized", "attention", "sequence", "decision_map", "output_map", "probabilities"];
+const STORY: readonly Panel[] = [
+  "normalized",
+  "attention",
+  "sequence",
+  "decision_map",
+  "output_map",
+  "probabilities",
+];
 
 export function Stage() {
   const all = slots.value;
@@ -26,7 +33,9 @@ export function Stage() {
 function Half({ slot, alone }: { slot: Slot; alone: boolean }) {
   const [hidden, big] = [seen.hidden.value, seen.big.value];
   const all = slot.role === "run" ? PANELS : STORY;
-  const shown = big ? PANELS.filter((name) => name === big) : all.filter((name) => !hidden.includes(name));
+  const shown = big
+    ? PANELS.filter((name) => name === big)
+    : all.filter((name) => !hidden.includes(name));
   const grid = useRef<HTMLDivElement>(null);
   useEffect(() => follow(grid.current, shown.length, big !== null), [shown.length, big]);
   return (
@@ -36,7 +45,9 @@ function Half({ slot, alone }: { slot: Slot; alone: boolean }) {
         {shown.map((name) => (
           <PanelView key={name} name={name} slot={slot} />
         ))}
-        {shown.length === 0 && <p class="hint">All panels are hidden; the menu "Panels" shows them again.</p>}
+        {shown.length === 0 && (
+          <p class="hint">All panels are hidden; the menu "Panels" shows them again.</p>
+        )}
       </div>
     </div>
   );
@@ -55,7 +66,11 @@ function title(slot: Slot): string {
 }
 
 /** As many columns as are wide enough, as many rows as are high enough, all of one size. */
-function follow(element: HTMLElement | null, count: number, big: boolean): (() => void) | undefined {
+function follow(
+  element: HTMLElement | null,
+  count: number,
+  big: boolean,
+): (() => void) | undefined {
   if (!element) return undefined;
   const observer = new ResizeObserver(([entry]) => {
     if (!entry) return;

@@ -24,7 +24,13 @@ function numberOf(name: string | number): number {
 }
 
 /** A marker at a place within a pixel, in device pixels. */
-export function markerStamp(shape: Shape, style: MarkerStyle, ratio: number, phaseX: number, phaseY: number): Stamp {
+export function markerStamp(
+  shape: Shape,
+  style: MarkerStyle,
+  ratio: number,
+  phaseX: number,
+  phaseY: number,
+): Stamp {
   const look = (numberOf(shape) * 4096 + numberOf(style.fill)) * 4096 + numberOf(style.ring ?? "");
   const key = (look * 4096 + numberOf(style.radius * ratio)) * 4 + phaseX * PHASES + phaseY;
   const known = markers.get(key);
@@ -35,26 +41,56 @@ export function markerStamp(shape: Shape, style: MarkerStyle, ratio: number, pha
   return made;
 }
 
-function makeMarker(shape: Shape, style: MarkerStyle, ratio: number, dx: number, dy: number): Stamp {
-  const radius = style.radius * ratio;
-  const rim = style.ring ? 0.6 * ratio : 0;
-  const half = Math.ceil(radius * 1.4 + rim + 1);
-  const stamp = { ...newPixels(2 * half + 1, 2 * half + 1), left: half, top: half };
-  const outline = corners(shape, 0, 0, radius);
+function makeMarker(
+  shape: Shape,
+  style: MarkerStyle,
+  ratio: number,
+  dx: number,
+  dy: number,
+): Stamp {
+  const cover = coverOf(shape, style.radius * ratio, style.ring ? 0.6 * ratio : 0, dx, dy);
+  const stamp = { ...newPixels(cover.width, cover.width), left: cover.half, top: cover.half };
   const [fill, ring] = [word(style.fill), word(style.ring ?? "")];
-  for (let row = 0; row < stamp.height; row++)
-    for (let column = 0; column < stamp.width; column++) {
-      let [inner, outer] = [0, 0];
-      for (let s = 0; s < SAMPLES * SAMPLES; s++) {
-        const x = column - half - dx + ((s % SAMPLES) + 0.5) / SAMPLES - 0.5;
-        const y = row - half - dy + (Math.floor(s / SAMPLES) + 0.5) / SAMPLES - 0.5;
-        const depth = outline ? polygonDepth(outline, x, y) : radius - Math.hypot(x, y);
-        if (depth >= rim) inner++;
-        else if (depth >= -rim) outer++;
-      }
-      stamp.words[row * stamp.width + column] = mixed(fill, inner, ring, outer);
-    }
+  for (let i = 0; i < stamp.words.length; i++)
+    stamp.words[i] = mixed(fill, cover.inner[i]!, ring, cover.outer[i]!);
   return trimmed(stamp);
+}
+
+/** How many samples of each pixel lie inside a marker, and how many on its rim. */
+interface Cover {
+  width: number;
+  half: number;
+  inner: Uint8Array;
+  outer: Uint8Array;
+}
+
+const covers = new Map<string, Cover>();
+
+/** It takes long, but is the same for all colours. */
+function coverOf(shape: Shape, radius: number, rim: number, dx: number, dy: number): Cover {
+  const key = `${shape} ${radius} ${rim} ${dx} ${dy}`;
+  const known = covers.get(key);
+  if (known) return known;
+  if (covers.size > MOST) covers.clear();
+  const half = Math.ceil(radius * 1.4 + rim + 1);
+  const width = 2 * half + 1;
+  const made = {
+    width,
+    half,
+    inner: new Uint8Array(width * width),
+    outer: new Uint8Array(width * width),
+  };
+  const outline = corners(shape, 0, 0, radius);
+  for (let i = 0; i < width * width; i++)
+    for (let s = 0; s < SAMPLES * SAMPLES; s++) {
+      const x = (i % width) - half - dx + ((s % SAMPLES) + 0.5) / SAMPLES - 0.5;
+      const y = Math.floor(i / width) - half - dy + (Math.floor(s / SAMPLES) + 0.5) / SAMPLES - 0.5;
+      const depth = outline ? polygonDepth(outline, x, y) : radius - Math.sqrt(x * x + y * y);
+      if (depth >= rim) made.inner[i]!++;
+      else if (depth >= -rim) made.outer[i]!++;
+    }
+  covers.set(key, made);
+  return made;
 }
 
 /** Without the empty rows and columns around: most of a stamp's cost is its size. */
@@ -68,7 +104,10 @@ function trimmed({ words, width, height, left, top }: Stamp): Stamp {
   if (x1 <= x0) return { ...newPixels(0, 0), left: 0, top: 0 };
   const out = { ...newPixels(x1 - x0, y1 - y0), left: left - x0, top: top - y0 };
   for (let row = 0; row < out.height; row++)
-    out.words.set(words.subarray((y0 + row) * width + x0, (y0 + row) * width + x1), row * out.width);
+    out.words.set(
+      words.subarray((y0 + row) * width + x0, (y0 + row) * width + x1),
+      row * out.width,
+    );
   return out;
 }
 
@@ -80,16 +119,18 @@ function polygonDepth(points: readonly number[], x: number, y: number): number {
     if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside;
     const [ex, ey] = [bx - ax, by - ay];
     const along = Math.max(0, Math.min(1, ((x - ax) * ex + (y - ay) * ey) / (ex * ex + ey * ey)));
-    least = Math.min(least, Math.hypot(x - ax - along * ex, y - ay - along * ey));
+    const [dx, dy] = [x - ax - along * ex, y - ay - along * ey];
+    least = Math.min(least, dx * dx + dy * dy);
   }
-  return inside ? least : -least;
+  return inside ? Math.sqrt(least) : -Math.sqrt(least);
 }
 
 /** One pixel of so many samples of each colour. */
 function mixed(fill: number, inner: number, ring: number, outer: number): number {
   const total = inner + outer;
   if (!total) return 0;
-  const channel = (shift: number): number => Math.round((((fill >>> shift) & 0xff) * inner + ((ring >>> shift) & 0xff) * outer) / total);
+  const channel = (shift: number): number =>
+    Math.round((((fill >>> shift) & 0xff) * inner + ((ring >>> shift) & 0xff) * outer) / total);
   const alpha = Math.round((255 * total) / (SAMPLES * SAMPLES));
   return ((alpha << 24) | (channel(16) << 16) | (channel(8) << 8) | channel(0)) >>> 0;
 }

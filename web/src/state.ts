@@ -4,7 +4,15 @@ import { batch, computed, effect, signal, type ReadonlySignal, type Signal } fro
 import type { Analysis, RunDetails } from "./model/answers";
 import type { Engine } from "./engine";
 import type { Mark } from "./link";
-import type { Extent, MapPanel, Numbers, Scene, ScenePlan, Sequences, ViewState } from "./model/types";
+import type {
+  Extent,
+  MapPanel,
+  Numbers,
+  Scene,
+  ScenePlan,
+  Sequences,
+  ViewState,
+} from "./model/types";
 import { readView, writeView } from "./model/view";
 import type { CircuitNow, Extents } from "./protocol";
 
@@ -39,11 +47,16 @@ type Parts = { readonly [Name in keyof ViewState]: ReadonlySignal<ViewState[Name
 
 /** The parts of the view one by one: who looks at one is not disturbed when another changes. */
 export const seen = Object.fromEntries(
-  (Object.keys(view.value) as (keyof ViewState)[]).map((name) => [name, computed(() => view.value[name])]),
+  (Object.keys(view.value) as (keyof ViewState)[]).map((name) => [
+    name,
+    computed(() => view.value[name]),
+  ]),
 ) as unknown as Parts;
 
 export const main = computed<Slot | null>(() => slots.value[0] ?? null);
-export const lastEpoch = computed(() => Math.max(0, ...slots.value.map((slot) => slot.info.epochs)));
+export const lastEpoch = computed(() =>
+  Math.max(0, ...slots.value.map((slot) => slot.info.epochs)),
+);
 export const epoch = computed(() => Math.min(seen.epoch.value, lastEpoch.value));
 
 /** The epoch that a slot shows: the playhead's, but for what stays at the epoch before a spike. */
@@ -69,7 +82,9 @@ export function openRun(id: string): void {
 
 export function toggleHidden(panel: string): void {
   const { hidden } = view.value;
-  const next = hidden.includes(panel) ? hidden.filter((name) => name !== panel) : [...hidden, panel];
+  const next = hidden.includes(panel)
+    ? hidden.filter((name) => name !== panel)
+    : [...hidden, panel];
   change({ hidden: next, big: view.value.big === panel ? null : view.value.big });
 }
 
@@ -103,7 +118,9 @@ function write(fragment: string): void {
 
 function remembered(): Partial<ViewState> | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(REMEMBERED) ?? "null") as Partial<ViewState> | null;
+    const kept = JSON.parse(
+      localStorage.getItem(REMEMBERED) ?? "null",
+    ) as Partial<ViewState> | null;
     if (!kept) return null;
     const said = readView(writeView({ ...view.value, ...kept })); // the same checks as a URL gets
     const now = readView(location.hash);

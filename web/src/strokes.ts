@@ -25,17 +25,30 @@ export function dashes(points: ArrayLike<number>, pattern: readonly number[]): n
 
 /** The part of a segment inside a rectangle (Liang and Barsky), or null. */
 export function clippedSegment(
-  x0: number, y0: number, x1: number, y1: number,
-  left: number, top: number, right: number, bottom: number,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
 ): [number, number, number, number] | null {
   const [dx, dy] = [x1 - x0, y1 - y0];
   let [enter, leave] = [0, 1];
-  for (const [p, q] of [[-dx, x0 - left], [dx, right - x0], [-dy, y0 - top], [dy, bottom - y0]] as const) {
+  for (const [p, q] of [
+    [-dx, x0 - left],
+    [dx, right - x0],
+    [-dy, y0 - top],
+    [dy, bottom - y0],
+  ] as const) {
     if (p === 0 && q < 0) return null;
     if (p < 0) enter = Math.max(enter, q / p);
     else if (p > 0) leave = Math.min(leave, q / p);
   }
-  return enter > leave ? null : [x0 + enter * dx, y0 + enter * dy, x0 + leave * dx, y0 + leave * dy];
+  return enter > leave
+    ? null
+    : [x0 + enter * dx, y0 + enter * dy, x0 + leave * dx, y0 + leave * dy];
 }
 
 /** The line along which values [height, width] pass 0, as segments with NaN between, in cells whose

@@ -5,8 +5,7 @@ import { corners, FONT, type MarkerStyle, type Pen, type Shape, type TextStyle }
 
 const number = (value: number): string => String(Math.round(value * 100) / 100);
 
-const escape = (text: string): string =>
-  text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
 export class SvgPen implements Pen {
   private readonly parts: string[] = [];
@@ -22,15 +21,38 @@ export class SvgPen implements Pen {
   }
 
   line(points: ArrayLike<number>, stroke: string, width = 1, dash: number[] = [], alpha = 1): void {
-    this.add("path", { d: path(points), fill: "none", stroke, "stroke-width": width, "stroke-linejoin": "round", "stroke-dasharray": dash.join(" "), opacity: alpha });
+    this.add("path", {
+      d: path(points),
+      fill: "none",
+      stroke,
+      "stroke-width": width,
+      "stroke-linejoin": "round",
+      "stroke-dasharray": dash.join(" "),
+      opacity: alpha,
+    });
   }
 
   area(points: ArrayLike<number>, fill: string, alpha = 1): void {
     this.add("path", { d: `${path(points)}Z`, fill, opacity: alpha });
   }
 
-  circle(x: number, y: number, radius: number, stroke: string, width = 1, dash: number[] = []): void {
-    this.add("circle", { cx: x, cy: y, r: radius, fill: "none", stroke, "stroke-width": width, "stroke-dasharray": dash.join(" ") });
+  circle(
+    x: number,
+    y: number,
+    radius: number,
+    stroke: string,
+    width = 1,
+    dash: number[] = [],
+  ): void {
+    this.add("circle", {
+      cx: x,
+      cy: y,
+      r: radius,
+      fill: "none",
+      stroke,
+      "stroke-width": width,
+      "stroke-dasharray": dash.join(" "),
+    });
   }
 
   marker(shape: Shape, x: number, y: number, style: MarkerStyle): void {
@@ -42,17 +64,32 @@ export class SvgPen implements Pen {
 
   text(text: string, x: number, y: number, style: TextStyle): void {
     const attributes = {
-      x, y, fill: style.colour, "font-family": FONT, "font-size": style.size ?? 10,
-      "text-anchor": style.anchor ?? "start", "dominant-baseline": "central",
-      "font-weight": style.bold ? 600 : "", "font-style": style.italic ? "italic" : "",
-      stroke: style.halo ?? "", "stroke-width": style.halo ? 3 : "",
-      "paint-order": style.halo ? "stroke" : "", "stroke-linejoin": style.halo ? "round" : "",
+      x,
+      y,
+      fill: style.colour,
+      "font-family": FONT,
+      "font-size": style.size ?? 10,
+      "text-anchor": style.anchor ?? "start",
+      "dominant-baseline": "central",
+      "font-weight": style.bold ? 600 : "",
+      "font-style": style.italic ? "italic" : "",
+      stroke: style.halo ?? "",
+      "stroke-width": style.halo ? 3 : "",
+      "paint-order": style.halo ? "stroke" : "",
+      "stroke-linejoin": style.halo ? "round" : "",
     };
     this.add("text", attributes, escape(text));
   }
 
   image(image: Pixels, x: number, y: number, width: number, height: number): void {
-    this.add("image", { x, y, width, height, preserveAspectRatio: "none", href: canvasOf(image).toDataURL() });
+    this.add("image", {
+      x,
+      y,
+      width,
+      height,
+      preserveAspectRatio: "none",
+      href: canvasOf(image).toDataURL(),
+    });
   }
 
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
@@ -72,7 +109,9 @@ export class SvgPen implements Pen {
   private add(tag: string, attributes: Record<string, string | number>, content = ""): void {
     const written = Object.entries(attributes)
       .filter(([name, value]) => value !== "" && !(name === "opacity" && value === 1))
-      .map(([name, value]) => `${name}="${typeof value === "number" ? number(value) : escape(value)}"`);
+      .map(
+        ([name, value]) => `${name}="${typeof value === "number" ? number(value) : escape(value)}"`,
+      );
     this.parts.push(`<${tag} ${written.join(" ")}>${content}</${tag}>`);
   }
 }

@@ -10,8 +10,26 @@ import { loaded, loadStore, sparkline, store, type Loaded } from "./table";
 
 const ROW = 30; // pixels, as in table.css
 const OVERSCAN = 8;
-const FIRST = ["seed", "verdict", "accuracy", "learning_epoch", "lowest_loss", "spikes", "lead", "diverged"];
-const NEVER = new Set(["id", "origin", "drops", "spike_epochs", "spike_causes", "note", "tags", "last_epoch"]);
+const FIRST = [
+  "seed",
+  "verdict",
+  "accuracy",
+  "learning_epoch",
+  "lowest_loss",
+  "spikes",
+  "lead",
+  "diverged",
+];
+const NEVER = new Set([
+  "id",
+  "origin",
+  "drops",
+  "spike_epochs",
+  "spike_causes",
+  "note",
+  "tags",
+  "last_epoch",
+]);
 
 export function RunsPage() {
   const all = loaded.value;
@@ -38,12 +56,23 @@ function Found({ all }: { all: Loaded }) {
           value={filter}
           onInput={(event) => change({ filter: event.currentTarget.value })}
         />
-        <span aria-live="polite">{error ?? `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}</span>
+        <span aria-live="polite">
+          {error ??
+            `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}
+        </span>
         <span class="gap" />
-        {(store.value?.damage.length ?? 0) > 0 && <span class="trouble" title={store.value?.damage.join("\n")}>{store.value?.damage.length} damaged files left out</span>}
+        {(store.value?.damage.length ?? 0) > 0 && (
+          <span class="trouble" title={store.value?.damage.join("\n")}>
+            {store.value?.damage.length} damaged files left out
+          </span>
+        )}
         <button onClick={() => void loadStore()}>Look again</button>
       </div>
-      {all.table.count === 0 ? <p class="notice">This folder holds no runs yet.</p> : <Table all={all} rows={rows} columns={columns} />}
+      {all.table.count === 0 ? (
+        <p class="notice">This folder holds no runs yet.</p>
+      ) : (
+        <Table all={all} rows={rows} columns={columns} />
+      )}
     </>
   );
 }
@@ -60,8 +89,12 @@ function find(all: Loaded, filter: string, sort: string): [Int32Array, string | 
 function columnsOf({ answer }: Loaded): string[] {
   const names = Object.keys(answer.columns);
   const first = FIRST.filter((name) => names.includes(name));
-  const rest = names.filter((name) => !FIRST.includes(name) && !NEVER.has(name) && differs(answer.columns[name] ?? []));
-  const told = ["tags", "note"].filter((name) => (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== ""));
+  const rest = names.filter(
+    (name) => !FIRST.includes(name) && !NEVER.has(name) && differs(answer.columns[name] ?? []),
+  );
+  const told = ["tags", "note"].filter((name) =>
+    (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== ""),
+  );
   return [...first, ...rest.slice(0, 8), ...told];
 }
 
@@ -126,13 +159,24 @@ function Heading({ name }: { name: string }) {
   return (
     <th scope="col" aria-sort={sorted}>
       <button class="plain" onClick={() => change({ sort: next })}>
-        {name.replaceAll("_", " ")} {sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : ""}
+        {name.replaceAll("_", " ")}{" "}
+        {sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : ""}
       </button>
     </th>
   );
 }
 
-function Row({ all, row, place, columns }: { all: Loaded; row: number; place: number; columns: string[] }) {
+function Row({
+  all,
+  row,
+  place,
+  columns,
+}: {
+  all: Loaded;
+  row: number;
+  place: number;
+  columns: string[];
+}) {
   const id = String(all.table.cell(row, "id"));
   const open = seen.runs.value.includes(id);
   return (
@@ -173,10 +217,17 @@ function shown(name: string, cell: Cell): string {
 }
 
 function Sparkline({ values }: { values: number[] }) {
-  const points = values.map((value, i) => (Number.isNaN(value) ? "" : `${(i * 100) / 31},${(21 - 20 * value).toFixed(1)}`));
+  const points = values.map((value, i) =>
+    Number.isNaN(value) ? "" : `${(i * 100) / 31},${(21 - 20 * value).toFixed(1)}`,
+  );
   return (
     <svg width="100" height="22" viewBox="0 0 100 22" aria-hidden="true">
-      <polyline points={points.filter(Boolean).join(" ")} fill="none" stroke={palette.value.colours.curves.test} stroke-width="1.3" />
+      <polyline
+        points={points.filter(Boolean).join(" ")}
+        fill="none"
+        stroke={palette.value.colours.curves.test}
+        stroke-width="1.3"
+      />
     </svg>
   );
 }

@@ -46,5 +46,7 @@ function chooseFirst({ answer }: Loaded): void {
 /** Points of a row's sparkline between 0 and 1; NaN where there is none. */
 export function sparkline({ sparklines }: Loaded, row: number): number[] {
   const from = row * SPARKLINE;
-  return Array.from(sparklines?.subarray(from, from + SPARKLINE) ?? [], (byte) => (byte === 255 ? NaN : byte / 254));
+  return Array.from(sparklines?.subarray(from, from + SPARKLINE) ?? [], (byte) =>
+    byte === 255 ? NaN : byte / 254,
+  );
 }

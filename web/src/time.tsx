@@ -17,13 +17,26 @@ export function TimeBar() {
   return (
     <section class="time" aria-label="Time">
       <div class="row">
-        <button aria-label="One epoch back" title="One epoch back (←)" onClick={() => seek(epoch.value - 1)}>
+        <button
+          aria-label="One epoch back"
+          title="One epoch back (←)"
+          onClick={() => seek(epoch.value - 1)}
+        >
           ‹
         </button>
-        <button class="primary" aria-label={playing.value ? "Pause" : "Play"} title="Play or pause (space)" onClick={() => (playing.value = !playing.value)}>
+        <button
+          class="primary"
+          aria-label={playing.value ? "Pause" : "Play"}
+          title="Play or pause (space)"
+          onClick={() => (playing.value = !playing.value)}
+        >
           {playing.value ? "❚❚" : "▶"}
         </button>
-        <button aria-label="One epoch on" title="One epoch on (→)" onClick={() => seek(epoch.value + 1)}>
+        <button
+          aria-label="One epoch on"
+          title="One epoch on (→)"
+          onClick={() => seek(epoch.value + 1)}
+        >
           ›
         </button>
         <Epoch />
@@ -60,7 +73,10 @@ function Options() {
     <>
       <label>
         speed
-        <select value={speed} onChange={(event) => change({ speed: Number(event.currentTarget.value) })}>
+        <select
+          value={speed}
+          onChange={(event) => change({ speed: Number(event.currentTarget.value) })}
+        >
           {speeds.map((each) => (
             <option value={each}>{each}×</option>
           ))}
@@ -68,7 +84,12 @@ function Options() {
       </label>
       <label>
         axes
-        <select value={axes} onChange={(event) => change({ axes: event.currentTarget.value === "follow" ? "follow" : "fixed" })}>
+        <select
+          value={axes}
+          onChange={(event) =>
+            change({ axes: event.currentTarget.value === "follow" ? "follow" : "fixed" })
+          }
+        >
           <option value="fixed">fixed</option>
           <option value="follow">follow</option>
         </select>
@@ -95,7 +116,10 @@ function Slider() {
     return followTrack(root.current, picture.current, head.current, held);
   }, []);
   const drag = (event: PointerEvent): void => {
-    if (held.current) seek(epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)));
+    if (held.current)
+      seek(
+        epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)),
+      );
   };
   return (
     <div
@@ -120,7 +144,12 @@ function Slider() {
   );
 }
 
-function followTrack(root: HTMLElement, picture: HTMLCanvasElement, head: HTMLCanvasElement, held: { current: Track | null }): () => void {
+function followTrack(
+  root: HTMLElement,
+  picture: HTMLCanvasElement,
+  head: HTMLCanvasElement,
+  held: { current: Track | null },
+): () => void {
   let [width, height] = [0, 0];
   const drawHeadNow = (): void => {
     const context = fit(head, width, height);

@@ -22,12 +22,25 @@ export interface Track {
 }
 
 export function track(width: number, height: number, slots: readonly Slot[], last: number): Track {
-  const box = { x: LEFT, y: TOP, width: Math.max(10, width - LEFT - RIGHT), height: Math.max(10, height - TOP - STRIP - BOTTOM - 3) };
+  const box = {
+    x: LEFT,
+    y: TOP,
+    width: Math.max(10, width - LEFT - RIGHT),
+    height: Math.max(10, height - TOP - STRIP - BOTTOM - 3),
+  };
   const [low, high] = lossRange(slots);
-  return { axes: new Axes({ x0: 0, x1: Math.max(1, last), y0: low, y1: high }, box), strip: box.y + box.height + 2 };
+  return {
+    axes: new Axes({ x0: 0, x1: Math.max(1, last), y0: low, y1: high }, box),
+    strip: box.y + box.height + 2,
+  };
 }
 
-export function drawTrack(pen: Pen, { axes, strip }: Track, slots: readonly Slot[], palette: Palette): void {
+export function drawTrack(
+  pen: Pen,
+  { axes, strip }: Track,
+  slots: readonly Slot[],
+  palette: Palette,
+): void {
   const { colours } = palette;
   const main = slots[0];
   if (!main) return;
@@ -35,7 +48,9 @@ export function drawTrack(pen: Pen, { axes, strip }: Track, slots: readonly Slot
   drawGrid(pen, axes, colours);
   const { x, y, width, height } = axes.box;
   pen.clipped(x, y, width, height, () => {
-    slots.slice(0, main.role === "run" ? 2 : 1).forEach((slot, i) => drawLosses(pen, axes, slot, colours, i > 0));
+    slots
+      .slice(0, main.role === "run" ? 2 : 1)
+      .forEach((slot, i) => drawLosses(pen, axes, slot, colours, i > 0));
   });
   drawStrip(pen, axes, strip, main, colours);
   drawSpikes(pen, axes, main, colours);
@@ -55,9 +70,13 @@ export function epochAt({ axes }: Track, x: number): number {
 
 /** The summed gradient norm of all parameters at each epoch, where it was recorded. */
 export function gradientNorm(curves: Record<string, Numbers>): Float64Array | null {
-  const parts = Object.keys(curves).filter((name) => name.startsWith("grad_norm/")).map((name) => curves[name]!);
+  const parts = Object.keys(curves)
+    .filter((name) => name.startsWith("grad_norm/"))
+    .map((name) => curves[name]!);
   if (!parts.length) return null;
-  return Float64Array.from(parts[0]!, (_, epoch) => Math.sqrt(parts.reduce((sum, part) => sum + (part[epoch] ?? NaN) ** 2, 0)));
+  return Float64Array.from(parts[0]!, (_, epoch) =>
+    Math.sqrt(parts.reduce((sum, part) => sum + (part[epoch] ?? NaN) ** 2, 0)),
+  );
 }
 
 function lossRange(slots: readonly Slot[]): [number, number] {
@@ -78,7 +97,13 @@ function drawBands(pen: Pen, axes: Axes, slot: Slot, colours: Colours): void {
   let free = -Infinity; // where the last name ends
   for (const band of bands(analysis, slot.info.epochs)) {
     const [from, to] = [axes.x(band.from), axes.x(band.to)];
-    pen.rect(from, y, to - from, height, colours.phases[band.phase % colours.phases.length] ?? colours.grid);
+    pen.rect(
+      from,
+      y,
+      to - from,
+      height,
+      colours.phases[band.phase % colours.phases.length] ?? colours.grid,
+    );
     const width = textWidth(band.name, { bold: true }) + 9;
     if (to - from < width || from < free) continue;
     pen.text(band.name, from + 5, y + height - 8, { colour: colours.quiet, size: 10, bold: true });
@@ -102,8 +127,21 @@ function drawLosses(pen: Pen, axes: Axes, slot: Slot, colours: Colours, second: 
   for (const set of ["test", "train"] as const) {
     const values = slot.curves[`${set}_loss`];
     if (!values) continue;
-    const points = thinned(values, undefined, axes.box.width, axes.extent.x1, (at) => axes.x(at), scale);
-    pen.line(points, colours.curves[set], set === "train" ? 1.5 : 1.1, second ? [4, 3] : [], set === "train" ? 1 : 0.8);
+    const points = thinned(
+      values,
+      undefined,
+      axes.box.width,
+      axes.extent.x1,
+      (at) => axes.x(at),
+      scale,
+    );
+    pen.line(
+      points,
+      colours.curves[set],
+      set === "train" ? 1.5 : 1.1,
+      second ? [4, 3] : [],
+      set === "train" ? 1 : 0.8,
+    );
   }
 }
 
@@ -116,7 +154,10 @@ function drawStrip(pen: Pen, axes: Axes, top: number, slot: Slot, colours: Colou
   pen.text("|∇|", box.x - 6, top + STRIP / 2, { colour: colours.quiet, size: 9, anchor: "end" });
   const logs = norms.map(Math.log10);
   const sorted = [...logs].filter(Number.isFinite).sort((a, b) => a - b);
-  const [low, high] = [sorted[Math.floor(sorted.length * 0.05)] ?? 0, sorted[Math.floor(sorted.length * 0.995)] ?? 1];
+  const [low, high] = [
+    sorted[Math.floor(sorted.length * 0.05)] ?? 0,
+    sorted[Math.floor(sorted.length * 0.995)] ?? 1,
+  ];
   const step = axes.extent.x1 / box.width;
   for (let pixel = 0; pixel < box.width; pixel++) {
     let most = -Infinity;

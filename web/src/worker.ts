@@ -26,7 +26,11 @@ self.onmessage = (event: MessageEvent<ToWorker>): void => {
   const message = event.data;
   answer(message).catch((error: unknown) => {
     const known = error instanceof ReadableError;
-    post({ type: "error", about: message.type, message: known ? error.message : `Something went wrong: ${String(error)}` });
+    post({
+      type: "error",
+      about: message.type,
+      message: known ? error.message : `Something went wrong: ${String(error)}`,
+    });
   });
 };
 

@@ -2,7 +2,16 @@
 
 import type { Pen } from "../pen";
 
-export function arrow(pen: Pen, x0: number, y0: number, x1: number, y1: number, colour: string, width = 1.5, alpha = 1): void {
+export function arrow(
+  pen: Pen,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  colour: string,
+  width = 1.5,
+  alpha = 1,
+): void {
   const length = Math.hypot(x1 - x0, y1 - y0);
   if (!(length > 0.5) || !Number.isFinite(length)) return;
   const head = Math.min(4 * width + 3, length * 0.6);

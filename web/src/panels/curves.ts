@@ -70,8 +70,16 @@ export class Curves implements Painter {
   }
 
   private trace(line: Line, axes: Axes): number[] {
-    const scale = (value: number): number => axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
-    return thinned(line.values, line.epochs, axes.box.width, axes.extent.x1, (at) => axes.x(at), scale);
+    const scale = (value: number): number =>
+      axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
+    return thinned(
+      line.values,
+      line.epochs,
+      axes.box.width,
+      axes.extent.x1,
+      (at) => axes.x(at),
+      scale,
+    );
   }
 
   private legend(pen: Pen, frame: Frame): void {
@@ -102,7 +110,8 @@ function range(lines: readonly Line[], log: boolean): [number, number] {
   for (const { values } of lines)
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
-      if (value === null || value === undefined || !Number.isFinite(value) || (log && value <= 0)) continue;
+      if (value === null || value === undefined || !Number.isFinite(value) || (log && value <= 0))
+        continue;
       low = Math.min(low, value);
       high = Math.max(high, value);
     }

@@ -27,7 +27,8 @@ export class AxisKeeper {
 
   extent(frame: Frame, box: Box): Extent {
     const aspect = box.width / box.height;
-    const extent = seen.axes.value === "fixed" ? this.fixed(frame, aspect) : this.followed(frame, aspect);
+    const extent =
+      seen.axes.value === "fixed" ? this.fixed(frame, aspect) : this.followed(frame, aspect);
     if (this.map) this.tell(frame, this.map, extent);
     return extent;
   }
@@ -56,7 +57,8 @@ export class AxisKeeper {
   }
 
   private now(frame: Frame): Extent {
-    return frame.scene ? panelExtent(this.panel, frame.scene, frame.slot.plan.value) : { ...NOTHING };
+    return frame.scene
+      ? panelExtent(this.panel, frame.scene, frame.slot.plan.value)
+      : { ...NOTHING };
   }
 }
-

@@ -30,7 +30,15 @@ function gradients(frame: Frame): Line[] {
   const colours: Record<string, string> = frame.palette.colours.parameters;
   return Object.keys(info.shapes).flatMap((name) => {
     const values = curves[`grad_norm/${name}`];
-    return values ? [{ name: NAMED[name] ?? name, colour: colours[name] ?? frame.palette.colours.quiet, values }] : [];
+    return values
+      ? [
+          {
+            name: NAMED[name] ?? name,
+            colour: colours[name] ?? frame.palette.colours.quiet,
+            values,
+          },
+        ]
+      : [];
   });
 }
 
@@ -40,13 +48,21 @@ function shares(frame: Frame): Line[] {
   const colours = frame.palette.colours.shares;
   const names = { between: "multiset", permutation: "permutation", suffix: "suffix" } as const;
   return (["between", "permutation", "suffix"] as const).map((key) => ({
-    name: names[key], colour: colours[key], values: found[key], epochs: found.epochs,
+    name: names[key],
+    colour: colours[key],
+    values: found[key],
+    epochs: found.epochs,
   }));
 }
 
 export const CURVES = {
   loss: { name: "loss", log: true, lines: (frame) => sets(frame, "loss") },
-  accuracy: { name: "accuracy", log: false, range: [0, 1.02], lines: (frame) => sets(frame, "accuracy") },
+  accuracy: {
+    name: "accuracy",
+    log: false,
+    range: [0, 1.02],
+    lines: (frame) => sets(frame, "accuracy"),
+  },
   gradients: { name: "gradients", log: true, lines: gradients },
   shares: { name: "shares", log: false, range: [0, 1.02], lines: shares },
 } satisfies Record<string, CurvesSpec>;

@@ -37,7 +37,8 @@ export class ClassMapImage {
     const about = `${frame.palette.theme} ${width} ${height}`;
     if (this.painted === frame.scene && this.about === about) return;
     if (width < 1 || height < 1 || width * height > 2 ** 23) return;
-    if (this.pixels.width !== width || this.pixels.height !== height) this.pixels = newPixels(width, height);
+    if (this.pixels.width !== width || this.pixels.height !== height)
+      this.pixels = newPixels(width, height);
     const colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
     if (this.about !== about) this.table = shades(colours[0]!, colours[1] ?? colours[0]!);
     [this.painted, this.about] = [frame.scene, about];
@@ -49,7 +50,9 @@ export class ClassMapImage {
   private compare({ probabilities, width, height }: ClassMap): void {
     if (this.ahead.length !== width * height) this.ahead = new Float32Array(width * height);
     for (let i = 0; i < this.ahead.length; i++)
-      this.ahead[i] = Math.log((probabilities[2 * i + 1]! + LEAST) / (probabilities[2 * i]! + LEAST));
+      this.ahead[i] = Math.log(
+        (probabilities[2 * i + 1]! + LEAST) / (probabilities[2 * i]! + LEAST),
+      );
   }
 
   /** Two classes: one number decides, so a table of colours does. */
@@ -60,8 +63,13 @@ export class ClassMapImage {
     const line = new Float32Array(map.width);
     let at = 0;
     for (let row = height - 1; row >= 0; row--) {
-      const [low, high, v] = [rows.low[row]! * map.width, rows.high[row]! * map.width, rows.share[row]!];
-      for (let i = 0; i < map.width; i++) line[i] = ahead[low + i]! * (1 - v) + ahead[high + i]! * v;
+      const [low, high, v] = [
+        rows.low[row]! * map.width,
+        rows.high[row]! * map.width,
+        rows.share[row]!,
+      ];
+      for (let i = 0; i < map.width; i++)
+        line[i] = ahead[low + i]! * (1 - v) + ahead[high + i]! * v;
       for (let column = 0; column < width; column++) {
         const u = columns.share[column]!;
         const value = line[columns.low[column]!]! * (1 - u) + line[columns.high[column]!]! * u;
@@ -71,7 +79,10 @@ export class ClassMapImage {
     }
   }
 
-  private paintMany({ probabilities, width: w, height: h, classes }: ClassMap, colours: readonly Triple[]): void {
+  private paintMany(
+    { probabilities, width: w, height: h, classes }: ClassMap,
+    colours: readonly Triple[],
+  ): void {
     const { words, width, height } = this.pixels;
     const [columns, rows] = [places(w, width), places(h, height)];
     const line = new Float32Array(3 * w);
@@ -81,12 +92,18 @@ export class ClassMapImage {
       line.fill(0);
       for (let i = 0; i < w; i++)
         for (let c = 0; c < classes; c++) {
-          const p = probabilities[(low + i) * classes + c]! * (1 - v) + probabilities[(high + i) * classes + c]! * v;
+          const p =
+            probabilities[(low + i) * classes + c]! * (1 - v) +
+            probabilities[(high + i) * classes + c]! * v;
           const colour = colours[c]!;
           for (let k = 0; k < 3; k++) line[3 * i + k]! += p * colour[k]!;
         }
       for (let column = 0; column < width; column++) {
-        const [a, b, u] = [3 * columns.low[column]!, 3 * columns.high[column]!, columns.share[column]!];
+        const [a, b, u] = [
+          3 * columns.low[column]!,
+          3 * columns.high[column]!,
+          columns.share[column]!,
+        ];
         const mix = (k: number): number => line[a + k]! * (1 - u) + line[b + k]! * u;
         words[at++] = pack(mix(0), mix(1), mix(2));
       }
@@ -120,9 +137,15 @@ function places(cells: number, pixels: number): Places {
   const key = `${cells} ${pixels}`;
   const found = known.get(key);
   if (found) return found;
-  const at = Float32Array.from({ length: pixels }, (_, i) => Math.min(cells - 1, Math.max(0, ((i + 0.5) * cells) / pixels - 0.5)));
+  const at = Float32Array.from({ length: pixels }, (_, i) =>
+    Math.min(cells - 1, Math.max(0, ((i + 0.5) * cells) / pixels - 0.5)),
+  );
   const low = Int32Array.from(at, Math.floor);
-  const made = { low, high: low.map((i) => Math.min(cells - 1, i + 1)), share: at.map((value, i) => value - low[i]!) };
+  const made = {
+    low,
+    high: low.map((i) => Math.min(cells - 1, i + 1)),
+    share: at.map((value, i) => value - low[i]!),
+  };
   if (known.size > 200) known.clear();
   known.set(key, made);
   return made;
@@ -131,6 +154,10 @@ function places(cells: number, pixels: number): Places {
 function shades(none: Triple, all: Triple): Uint32Array<ArrayBuffer> {
   return Uint32Array.from({ length: STEPS + 1 }, (_, i) => {
     const p = 1 / (1 + Math.exp(SURE * (1 - (2 * i) / STEPS)));
-    return pack(none[0] + p * (all[0] - none[0]), none[1] + p * (all[1] - none[1]), none[2] + p * (all[2] - none[2]));
+    return pack(
+      none[0] + p * (all[0] - none[0]),
+      none[1] + p * (all[1] - none[1]),
+      none[2] + p * (all[2] - none[2]),
+    );
   });
 }

@@ -33,7 +33,9 @@ export interface Painter {
 /** A hidden unit is active for a sequence when its activation is above 0; GELU's is never quite 0. */
 export function activeIn({ scene, slot }: Frame): Active | undefined {
   const { hidden } = slot.plan.value;
-  return scene && hidden ? (sequence, unit) => (scene.hidden[sequence * hidden + unit] ?? 0) > 0 : undefined;
+  return scene && hidden
+    ? (sequence, unit) => (scene.hidden[sequence * hidden + unit] ?? 0) > 0
+    : undefined;
 }
 
 export const plot = (frame: Frame, left = 32, bottom = 20, top = 6, right = 9): Box => ({

@@ -18,7 +18,8 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   const { title, formula, about } = TITLES[name];
   const write = (format: Format): void => {
     const now = frame.current();
-    if (now) save(name, format, painter, now).catch((error: Error) => (trouble.value = error.message));
+    if (now)
+      save(name, format, painter, now).catch((error: Error) => (trouble.value = error.message));
   };
   return (
     <section class={big ? "panel big" : "panel"} data-panel={name} aria-label={title}>
@@ -34,7 +35,9 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
           big={big}
           label={`${title}. ${about}`}
           onReady={(get) => (frame.current = get)}
-          {...(painter instanceof Curves ? { onSeek: (x: number) => seek(painter.epochAt(x) ?? seen.epoch.value) } : {})}
+          {...(painter instanceof Curves
+            ? { onSeek: (x: number) => seek(painter.epochAt(x) ?? seen.epoch.value) }
+            : {})}
         />
         <Projection name={name} slot={slot} />
         <Missing name={name} slot={slot} />
@@ -71,7 +74,11 @@ function Missing({ name, slot }: { name: Panel; slot: Slot }) {
     const asked = slot.curvature.value === "asked";
     return (
       <div class="empty">
-        <span>{asked ? "Computing the exact Hessian at nine epochs: some ten seconds." : "The exact Hessian at nine epochs, computed on demand."}</span>
+        <span>
+          {asked
+            ? "Computing the exact Hessian at nine epochs: some ten seconds."
+            : "The exact Hessian at nine epochs, computed on demand."}
+        </span>
         <button disabled={asked} onClick={() => askCurvature(slot)}>
           Compute
         </button>
@@ -79,13 +86,29 @@ function Missing({ name, slot }: { name: Panel; slot: Slot }) {
     );
   }
   if (name === "shares" && !analysis?.shares)
-    return <div class="empty">{analysis ? (analysis.notes["shares"] ?? "This run has no variance shares.") : "Being computed."}</div>;
+    return (
+      <div class="empty">
+        {analysis
+          ? (analysis.notes["shares"] ?? "This run has no variance shares.")
+          : "Being computed."}
+      </div>
+    );
   if (name === "gradients" && !slot.info.curveNames.some((curve) => curve.startsWith("grad_norm/")))
     return <div class="empty">Gradient norms were not recorded (record.gradients).</div>;
   return null;
 }
 
-function Tools({ title, name, big, write }: { title: string; name: Panel; big: boolean; write: (format: Format) => void }) {
+function Tools({
+  title,
+  name,
+  big,
+  write,
+}: {
+  title: string;
+  name: Panel;
+  big: boolean;
+  write: (format: Format) => void;
+}) {
   const [open, setOpen] = useState(false);
   const pick = (action: () => void) => () => {
     setOpen(false);
@@ -94,15 +117,30 @@ function Tools({ title, name, big, write }: { title: string; name: Panel; big: b
   return (
     <>
       <span class="tools">
-        <button class="plain" aria-label={`${title}: save or hide`} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button
+          class="plain"
+          aria-label={`${title}: save or hide`}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
           ⋯
         </button>
-        <button class="plain" aria-label={`${title}: ${big ? "make small" : "enlarge"}`} aria-pressed={big} onClick={() => change({ big: big ? null : name })}>
+        <button
+          class="plain"
+          aria-label={`${title}: ${big ? "make small" : "enlarge"}`}
+          aria-pressed={big}
+          onClick={() => change({ big: big ? null : name })}
+        >
           {big ? "⤡" : "⤢"}
         </button>
       </span>
       {open && (
-        <div class="menu" role="menu" onPointerLeave={() => setOpen(false)} onKeyDown={(event) => event.key === "Escape" && setOpen(false)}>
+        <div
+          class="menu"
+          role="menu"
+          onPointerLeave={() => setOpen(false)}
+          onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
+        >
           {(["svg", "png", "csv"] as const).map((format) => (
             <button role="menuitem" onClick={pick(() => write(format))}>
               {format === "csv" ? "Data as CSV" : `Save as ${format.toUpperCase()}`}

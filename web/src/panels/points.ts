@@ -14,7 +14,8 @@ function once(make: (frame: Frame) => Styles): (frame: Frame) => Styles {
   let about: unknown = null;
   return (frame) => {
     const sequences = frame.slot.sequences.value;
-    if (palette !== frame.palette || about !== sequences) [made, palette, about] = [make(frame), frame.palette, sequences];
+    if (palette !== frame.palette || about !== sequences)
+      [made, palette, about] = [make(frame), frame.palette, sequences];
     return made;
   };
 }
@@ -29,7 +30,9 @@ const positions = ({ palette, slot }: Frame): Styles => {
 
 const pairs = (frame: Frame): Styles => {
   const each = positions(frame);
-  return Array.from(frame.slot.plan.value.pairTokens, (token) => each.map((style) => frame.palette.pair(token, style))).flat();
+  return Array.from(frame.slot.plan.value.pairTokens, (token) =>
+    each.map((style) => frame.palette.pair(token, style)),
+  ).flat();
 };
 
 const sequences = ({ palette, slot }: Frame): Styles => palette.sequences(slot.sequences.value);
@@ -42,10 +45,12 @@ const assemblers = ({ palette, slot }: Frame): Styles =>
 
 const MOST_LABELS = 24;
 
-const numbered = (shown: (plan: ScenePlan) => Int32Array) => (frame: Frame): string[] | null => {
-  const numbers = shown(frame.slot.plan.value);
-  return numbers.length > MOST_LABELS && !frame.big ? null : Array.from(numbers, String);
-};
+const numbered =
+  (shown: (plan: ScenePlan) => Int32Array) =>
+  (frame: Frame): string[] | null => {
+    const numbers = shown(frame.slot.plan.value);
+    return numbers.length > MOST_LABELS && !frame.big ? null : Array.from(numbers, String);
+  };
 
 /** "token at position": too many for a small panel, unless something is marked. */
 const pairNames = (frame: Frame): string[] | null => {
@@ -54,21 +59,42 @@ const pairNames = (frame: Frame): string[] | null => {
   return Array.from(pairTokens, (token) => Array.from(at, (t) => `${token} at ${t}`)).flat();
 };
 
-const radius = ({ slot }: Frame): number => (slot.plan.value.dim > 1 ? (slot.plan.value.radius ?? 0) : 0);
+const radius = ({ slot }: Frame): number =>
+  slot.plan.value.dim > 1 ? (slot.plan.value.radius ?? 0) : 0;
 
-const spec = (panel: PointPanel, kind: Kind, size: number, make: (frame: Frame) => Styles, more: Partial<ScatterSpec> = {}): ScatterSpec => ({
-  name: panel, panel, kind, radius: size, styles: once(make), ...more,
+const spec = (
+  panel: PointPanel,
+  kind: Kind,
+  size: number,
+  make: (frame: Frame) => Styles,
+  more: Partial<ScatterSpec> = {},
+): ScatterSpec => ({
+  name: panel,
+  panel,
+  kind,
+  radius: size,
+  styles: once(make),
+  ...more,
 });
 
 /** New ones for each painter: what they keep belongs to one run. */
 export const specs = (): Record<PointPanel | MapPanel, ScatterSpec> => ({
   tokens: spec("tokens", "token", 5, tokens, { labels: numbered((plan) => plan.tokens) }),
-  positions: spec("positions", "position", 4.3, positions, { labels: numbered((plan) => plan.positions) }),
+  positions: spec("positions", "position", 4.3, positions, {
+    labels: numbered((plan) => plan.positions),
+  }),
   embeddings: spec("embeddings", "pair", 4, pairs, { labels: pairNames }),
-  normalized: spec("normalized", "pair", 4, pairs, { labels: pairNames, circle: radius, query: true }),
+  normalized: spec("normalized", "pair", 4, pairs, {
+    labels: pairNames,
+    circle: radius,
+    query: true,
+  }),
   values: spec("values", "pair", 4, pairs, { labels: pairNames }),
   sequence: spec("sequence", "sequence", 4, sequences, { groups: true }),
-  decision_map: spec("sequence", "sequence", 4, sequences, { name: "decision_map", map: "decision_map" }),
+  decision_map: spec("sequence", "sequence", 4, sequences, {
+    name: "decision_map",
+    map: "decision_map",
+  }),
   sequence_normalized: spec("sequence_normalized", "sequence", 4, sequences, { circle: radius }),
   receptors: spec("receptors", "unit", 4, receptors, { spokes: true }),
   assemblers: spec("assemblers", "unit", 4, assemblers, { spokes: true }),

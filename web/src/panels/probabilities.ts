@@ -19,7 +19,9 @@ export class Probabilities implements Painter {
   private styles: readonly Style[] = [];
 
   key(frame: Frame): string {
-    const longest = Math.max(...frame.slot.sequences.value.groupNames.map((name) => textWidth(name, { size: 9 })));
+    const longest = Math.max(
+      ...frame.slot.sequences.value.groupNames.map((name) => textWidth(name, { size: 9 })),
+    );
     this.box = plot(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
     return `${frame.slot.info.embeddings} ${frame.slot.sequences.value.groupNames.length}`;
   }
@@ -68,7 +70,10 @@ export class Probabilities implements Painter {
       const related = marks(frame.mark, "sequence", i, sequences, activeIn(frame));
       const marked = related && frame.mark?.kind !== "sequence" ? null : related; // only not faded
       pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
-        fill: style.fill, radius: marked ? radius + 1.5 : radius, ...(marked && { ring: frame.palette.colours.ink }), alpha: marked === false ? 0.12 : 0.85,
+        fill: style.fill,
+        radius: marked ? radius + 1.5 : radius,
+        ...(marked && { ring: frame.palette.colours.ink }),
+        alpha: marked === false ? 0.12 : 0.85,
       });
     }
   }
@@ -83,7 +88,11 @@ export class Probabilities implements Painter {
     const { box } = this;
     const each = Math.ceil(11 / (box.height / groupNames.length));
     for (let g = 0; g < groupNames.length; g += each)
-      pen.text(groupNames[g]!, box.x - 9, this.row(frame, g), { colour: frame.palette.colours.quiet, size: 9, anchor: "end" });
+      pen.text(groupNames[g]!, box.x - 9, this.row(frame, g), {
+        colour: frame.palette.colours.quiet,
+        size: 9,
+        anchor: "end",
+      });
   }
 
   private segment(pen: Pen, frame: Frame): void {
@@ -92,7 +101,12 @@ export class Probabilities implements Painter {
     const bottom = box.y + box.height;
     for (const p of [0, 0.5, 1]) {
       const x = Math.round(box.x + p * box.width) + 0.5;
-      pen.line([x, box.y, x, bottom], p === 0.5 ? colours.faint : colours.grid, 1, p === 0.5 ? [3, 3] : []);
+      pen.line(
+        [x, box.y, x, bottom],
+        p === 0.5 ? colours.faint : colours.grid,
+        1,
+        p === 0.5 ? [3, 3] : [],
+      );
       pen.text(String(p), x, bottom + 9, { colour: colours.quiet, size: 9, anchor: "middle" });
     }
     this.names(pen, frame);
@@ -118,18 +132,28 @@ export class Probabilities implements Painter {
     const box = plot(frame, 20, 22, 16, 20);
     const side = Math.min(box.width, box.height / SIN60);
     const [cx, top] = [box.x + box.width / 2, box.y + (box.height - side * SIN60) / 2];
-    return [[cx - side / 2, top + side * SIN60], [cx + side / 2, top + side * SIN60], [cx, top]];
+    return [
+      [cx - side / 2, top + side * SIN60],
+      [cx + side / 2, top + side * SIN60],
+      [cx, top],
+    ];
   }
 
   private triangle(pen: Pen, frame: Frame): void {
     const corners = this.corners(frame);
     const { colours } = frame.palette;
-    const [cx, cy] = [0, 1].map((axis) => corners.reduce((sum, corner) => sum + corner[axis]!, 0) / 3) as [number, number];
+    const [cx, cy] = [0, 1].map(
+      (axis) => corners.reduce((sum, corner) => sum + corner[axis]!, 0) / 3,
+    ) as [number, number];
     pen.line([...corners, corners[0]!].flat(), colours.faint);
     corners.forEach(([x, y], c) => {
       const [ax, ay] = corners[(c + 1) % 3]!;
       pen.line([cx, cy, (x + ax) / 2, (y + ay) / 2], colours.grid, 1, [3, 3]);
-      pen.text(String(c), x + (c === 2 ? 0 : c ? 9 : -9), y + (c === 2 ? -9 : 9), { colour: colours.ink, bold: true, anchor: "middle" });
+      pen.text(String(c), x + (c === 2 ? 0 : c ? 9 : -9), y + (c === 2 ? -9 : 9), {
+        colour: colours.ink,
+        bold: true,
+        anchor: "middle",
+      });
     });
   }
 
@@ -151,7 +175,11 @@ export class Probabilities implements Painter {
     const { box } = this;
     const { embeddings } = frame.slot.info;
     for (let c = 0; c < embeddings; c++)
-      pen.text(String(c), box.x + ((c + 0.5) * box.width) / embeddings, box.y + box.height + 9, { colour: frame.palette.colours.quiet, size: 9, anchor: "middle" });
+      pen.text(String(c), box.x + ((c + 0.5) * box.width) / embeddings, box.y + box.height + 9, {
+        colour: frame.palette.colours.quiet,
+        size: 9,
+        anchor: "middle",
+      });
     this.names(pen, frame);
   }
 
@@ -161,16 +189,30 @@ export class Probabilities implements Painter {
     const { box } = this;
     const { embeddings } = frame.slot.info;
     const { colours } = frame.palette;
-    const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => group[a]! - group[b]! || a - b);
+    const order = Array.from({ length: count }, (_, i) => i).sort(
+      (a, b) => group[a]! - group[b]! || a - b,
+    );
     const [width, height] = [box.width / embeddings, box.height / count];
     order.forEach((i, r) => {
       const y = box.y + r * height;
-      const alpha = marks(frame.mark, "sequence", i, frame.slot.sequences.value, activeIn(frame)) === false ? 0.25 : 1;
+      const alpha =
+        marks(frame.mark, "sequence", i, frame.slot.sequences.value, activeIn(frame)) === false
+          ? 0.25
+          : 1;
       this.ys[i] = y + height / 2;
       for (let c = 0; c < embeddings; c++) {
         const p = scene.probabilities[i * embeddings + c]!;
-        if (p > 0.004) pen.rect(box.x + c * width, y, width - 1, Math.max(height, 0.6), colours.accent, alpha * p);
-        if (c === targets[i] && height > 1.5) pen.rect(box.x + (c + 0.5) * width - 1, y + height / 2 - 1, 2, 2, colours.query, alpha);
+        if (p > 0.004)
+          pen.rect(
+            box.x + c * width,
+            y,
+            width - 1,
+            Math.max(height, 0.6),
+            colours.accent,
+            alpha * p,
+          );
+        if (c === targets[i] && height > 1.5)
+          pen.rect(box.x + (c + 0.5) * width - 1, y + height / 2 - 1, 2, 2, colours.query, alpha);
       }
     });
   }

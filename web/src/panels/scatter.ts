@@ -75,7 +75,13 @@ export class Scatter implements Painter {
       const far = (this.xs[i]! - x) ** 2 + (this.ys[i]! - y) ** 2;
       if (far < least) [best, least] = [i, far];
     }
-    return best < 0 ? null : { slot: frame.slot.index, kind: this.spec.kind, index: thingAt(this.spec.kind, best, frame.slot.plan.value) };
+    return best < 0
+      ? null
+      : {
+          slot: frame.slot.index,
+          kind: this.spec.kind,
+          index: thingAt(this.spec.kind, best, frame.slot.plan.value),
+        };
   }
 
   moving(): boolean {
@@ -116,12 +122,23 @@ export class Scatter implements Painter {
     for (let i = 0; i < count; i++) {
       const style = styles[i]!;
       const marked = this.marked(frame, i);
-      if (marked && frame.mark?.kind === this.spec.kind) late.push(i); // others are only not faded
-      else pen.marker(style.marker, this.xs[i]!, this.ys[i]!, { fill: style.fill, radius, ring: style.stroke, alpha: marked === false ? 0.16 : 1 });
+      if (marked && frame.mark?.kind === this.spec.kind)
+        late.push(i); // others are only not faded
+      else
+        pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
+          fill: style.fill,
+          radius,
+          ring: style.stroke,
+          alpha: marked === false ? 0.16 : 1,
+        });
     }
     for (const i of late) {
       const style = styles[i]!;
-      pen.marker(style.marker, this.xs[i]!, this.ys[i]!, { fill: style.fill, radius: radius + 1.5, ring: frame.palette.colours.ink });
+      pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
+        fill: style.fill,
+        radius: radius + 1.5,
+        ring: frame.palette.colours.ink,
+      });
     }
   }
 
@@ -130,7 +147,16 @@ export class Scatter implements Painter {
     const styles = this.spec.styles(frame);
     for (let i = 0; i < Math.min(before.count, this.xs.length); i++) {
       if (this.marked(frame, i) === false) continue;
-      arrow(pen, axes.x(before.x[i]!), axes.y(before.y[i]!), this.xs[i]!, this.ys[i]!, styles[i]!.fill, 1, 0.55);
+      arrow(
+        pen,
+        axes.x(before.x[i]!),
+        axes.y(before.y[i]!),
+        this.xs[i]!,
+        this.ys[i]!,
+        styles[i]!.fill,
+        1,
+        0.55,
+      );
     }
   }
 
@@ -143,7 +169,13 @@ export class Scatter implements Painter {
   private marked(frame: Frame, index: number): boolean | null {
     if (!frame.mark) return null;
     const { plan, sequences } = frame.slot;
-    return marks(frame.mark, this.spec.kind, thingAt(this.spec.kind, index, plan.value), sequences.value, activeIn(frame));
+    return marks(
+      frame.mark,
+      this.spec.kind,
+      thingAt(this.spec.kind, index, plan.value),
+      sequences.value,
+      activeIn(frame),
+    );
   }
 
   private write(pen: Pen, frame: Frame, axes: Axes, count: number): void {
@@ -152,11 +184,20 @@ export class Scatter implements Painter {
     if (!labels.length) return;
     const { x, y, width, height } = axes.box;
     const r = this.spec.radius * 0.7;
-    const dots = Array.from(this.xs, (px, i) => ({ x0: px - r, x1: px + r, y0: this.ys[i]! - r, y1: this.ys[i]! + r }));
+    const dots = Array.from(this.xs, (px, i) => ({
+      x0: px - r,
+      x1: px + r,
+      y0: this.ys[i]! - r,
+      y1: this.ys[i]! + r,
+    }));
     const bounds = { x0: x, x1: x + width, y0: y, y1: y + height };
     const { colours } = frame.palette;
     for (const label of this.placer.place(labels, bounds, dots))
-      pen.text(label.text, label.left, label.middle, { colour: label.colour ?? colours.ink, bold: true, halo: colours.panel });
+      pen.text(label.text, label.left, label.middle, {
+        colour: label.colour ?? colours.ink,
+        bold: true,
+        halo: colours.panel,
+      });
   }
 
   private pointLabels(frame: Frame, count: number): Label[] {
@@ -165,7 +206,8 @@ export class Scatter implements Painter {
     const labels: Label[] = [];
     for (let i = 0; i < count; i++) {
       const text = texts[i];
-      if (text && this.marked(frame, i) !== false) labels.push({ id: i, text, x: this.xs[i]!, y: this.ys[i]!, gap: this.spec.radius + 3 });
+      if (text && this.marked(frame, i) !== false)
+        labels.push({ id: i, text, x: this.xs[i]!, y: this.ys[i]!, gap: this.spec.radius + 3 });
     }
     return labels;
   }
@@ -185,13 +227,28 @@ export class Scatter implements Painter {
     return sums.flatMap((sum, id) => {
       if (!sum.n || !Number.isFinite(sum.x + sum.y)) return [];
       const x = sum.x / sum.n;
-      return [{ id, text: groupNames[id]!, x, y: sum.y / sum.n, gap: Math.min(sum.right - x, 16) + this.spec.radius + 4 }];
+      return [
+        {
+          id,
+          text: groupNames[id]!,
+          x,
+          y: sum.y / sum.n,
+          gap: Math.min(sum.right - x, 16) + this.spec.radius + 4,
+        },
+      ];
     });
   }
 
   private queryLabel(labels: Label[], frame: Frame, axes: Axes): void {
     const query = frame.scene?.query;
     if (!query) return;
-    labels.unshift({ id: -1, text: "q", x: axes.x(query.x[0]!), y: axes.y(query.y[0]!), gap: 6, colour: frame.palette.colours.query });
+    labels.unshift({
+      id: -1,
+      text: "q",
+      x: axes.x(query.x[0]!),
+      y: axes.y(query.y[0]!),
+      gap: 6,
+      colour: frame.palette.colours.query,
+    });
   }
 }

@@ -20,17 +20,30 @@ export class Spectrum implements Painter {
     const scale = (value: number): number => Math.asinh(value / unit);
     const all = [scale(values[0] ?? -1), scale(values[values.length - 1] ?? 1), 0];
     const [low, high] = [Math.min(...all), Math.max(...all, 1)];
-    const y = (value: number): number => box.y + (box.height * (high - scale(value))) / (high - low || 1);
+    const y = (value: number): number =>
+      box.y + (box.height * (high - scale(value))) / (high - low || 1);
     for (const value of gridOf(values, unit)) {
-      pen.line([box.x, y(value), box.x + box.width, y(value)], value ? colours.grid : colours.faint);
-      pen.text(value ? value.toExponential(0).replace("e+", "e") : "0", box.x - 5, y(value), { colour: colours.quiet, size: 9, anchor: "end" });
+      pen.line(
+        [box.x, y(value), box.x + box.width, y(value)],
+        value ? colours.grid : colours.faint,
+      );
+      pen.text(value ? value.toExponential(0).replace("e+", "e") : "0", box.x - 5, y(value), {
+        colour: colours.quiet,
+        size: 9,
+        anchor: "end",
+      });
     }
     values.forEach((value, i) => {
       const colour = value < -unit ? colours.bad : value > unit ? colours.accent : colours.faint;
       const x = box.x + ((i + 0.5) * box.width) / values.length;
       pen.line([x, y(0), x, y(value)], colour, Math.max(0.6, (0.7 * box.width) / values.length));
     });
-    pen.text(`epoch ${found.epoch}: ${found.spectrum.negative} negative of ${values.length}`, box.x, 9, { colour: colours.quiet, size: 9.5 });
+    pen.text(
+      `epoch ${found.epoch}: ${found.spectrum.negative} negative of ${values.length}`,
+      box.x,
+      9,
+      { colour: colours.quiet, size: 9.5 },
+    );
   }
 
   front(): void {
@@ -42,7 +55,8 @@ export class Spectrum implements Painter {
 export function nearest(frame: Pick<Frame, "slot" | "epoch">): CurvatureAt | null {
   let best: CurvatureAt | null = null;
   for (const each of frame.slot.analysis.value?.curvature ?? [])
-    if (!best || Math.abs(each.epoch - frame.epoch) < Math.abs(best.epoch - frame.epoch)) best = each;
+    if (!best || Math.abs(each.epoch - frame.epoch) < Math.abs(best.epoch - frame.epoch))
+      best = each;
   return best;
 }
 
@@ -52,7 +66,8 @@ function gridOf(values: number[], unit: number): number[] {
     if (Math.abs(end) <= unit) continue;
     const power = Math.floor(Math.log10(Math.abs(end)));
     const middle = Math.round((power + Math.log10(unit)) / 2);
-    for (const p of new Set([power, middle])) if (10 ** p > 30 * unit) grid.push(Math.sign(end) * 10 ** p);
+    for (const p of new Set([power, middle]))
+      if (10 ** p > 30 * unit) grid.push(Math.sign(end) * 10 ** p);
   }
   return grid;
 }

@@ -6,7 +6,7 @@ import { sameMark, type Mark } from "../link";
 import { palette } from "../look";
 import { newPixels, type Pixels } from "../pixels";
 import { RasterPen } from "../raster";
-import { forget, onNextFrame } from "../schedule";
+import { forget, onNextFrame, rehearse } from "../schedule";
 import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state";
 import type { Frame, Painter } from "./painter";
 
@@ -30,7 +30,10 @@ export function Surface({ painter, slot, big, label, onReady, onSeek }: Props) {
   }, [painter, slot, big]);
   const pick = (event: MouseEvent): Mark | null => {
     const { clientWidth, clientHeight } = event.currentTarget as HTMLCanvasElement;
-    return painter.pick?.(event.offsetX, event.offsetY, frameOf(slot, big, clientWidth, clientHeight)) ?? null;
+    return (
+      painter.pick?.(event.offsetX, event.offsetY, frameOf(slot, big, clientWidth, clientHeight)) ??
+      null
+    );
   };
   return (
     <canvas
@@ -53,7 +56,10 @@ export function Surface({ painter, slot, big, label, onReady, onSeek }: Props) {
 
 function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame {
   return {
-    width, height, big, slot,
+    width,
+    height,
+    big,
+    slot,
     ratio: devicePixelRatio || 1,
     scene: slot.scene.value,
     epoch: slotEpoch(slot),
@@ -68,7 +74,10 @@ function markFor(slot: Slot): Mark | null {
   const other = marked && slots.value[marked.slot];
   if (!marked || !other || other.info.id === slot.info.id) return marked;
   const [a, b] = [slot.sequences.value, other.sequences.value];
-  const same = a.length === b.length && a.vocab === b.vocab && (marked.kind !== "sequence" || a.count === b.count);
+  const same =
+    a.length === b.length &&
+    a.vocab === b.vocab &&
+    (marked.kind !== "sequence" || a.count === b.count);
   return same && marked.kind !== "unit" ? marked : null;
 }
 
@@ -111,7 +120,9 @@ class Layers {
   }
 
   frame(): Frame | null {
-    return this.width > 4 && this.height > 4 ? frameOf(this.slot, this.big, this.width, this.height) : null;
+    return this.width > 4 && this.height > 4
+      ? frameOf(this.slot, this.big, this.width, this.height)
+      : null;
   }
 
   stop(): void {
@@ -141,6 +152,13 @@ class Layers {
     this.painter.front(new RasterPen({ words, width, height }, frame.ratio), frame);
     this.context.putImageData(this.shown, 0, 0);
     if (this.painter.moving?.()) onNextFrame(this.draw);
+    if (frame.scene) rehearse(this, () => this.rehearse());
+  }
+
+  /** Both layers, as in a frame in which all has changed. */
+  private rehearse(): void {
+    this.key = "";
+    this.paint();
   }
 
   private fit(width: number, height: number): void {

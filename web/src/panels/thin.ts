@@ -15,7 +15,10 @@ export function thinned(
   }
   const perPixel = last / width;
   for (let column = 0; column < width; column++) {
-    const [from, to] = [Math.floor(column * perPixel), Math.min(values.length, Math.ceil((column + 1) * perPixel))];
+    const [from, to] = [
+      Math.floor(column * perPixel),
+      Math.min(values.length, Math.ceil((column + 1) * perPixel)),
+    ];
     let [low, high, lowAt, highAt] = [Infinity, -Infinity, -1, -1];
     for (let i = from; i < to; i++) {
       const value = values[i] ?? NaN;

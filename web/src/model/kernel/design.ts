@@ -47,7 +47,10 @@ function grouped(
   const row = (i: number): Int32Array => ordered.subarray(i * k, (i + 1) * k);
   // The multiset as a number whose digits are its sorted tokens, then the place: both exact.
   const keys = Float64Array.from({ length: count }, (_, i) => {
-    const multiset = row(i).slice().sort().reduce((key, token) => key * vocab + token, 0);
+    const multiset = row(i)
+      .slice()
+      .sort()
+      .reduce((key, token) => key * vocab + token, 0);
     return multiset * count + i;
   }).sort();
   const prefixes = new Int32Array(ordered.length);

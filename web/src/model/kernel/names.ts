@@ -123,7 +123,10 @@ const TABLES: readonly (readonly string[])[] = [
 ];
 
 /** Throws unless the module is of this version; `nameOf` gives null beyond a table's last name. */
-export function checkNames(version: number, nameOf: (table: number, i: number) => string | null): void {
+export function checkNames(
+  version: number,
+  nameOf: (table: number, i: number) => string | null,
+): void {
   const same = (names: readonly string[], table: number): boolean =>
     [...names, null].every((name, i) => nameOf(table, i) === name);
   if (version !== INTERFACE || !TABLES.every(same))

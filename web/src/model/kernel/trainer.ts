@@ -185,7 +185,8 @@ export class Trainer {
     const kept = (every: number, to: number): number =>
       every > 0 ? Math.floor(to / every) - Math.floor(before.epoch / every) : 0;
     return heap.frame((frame) => {
-      const room = (numbers: number): Address => (numbers > 0 ? frame.roomFor(numbers, precision) : 0);
+      const room = (numbers: number): Address =>
+        numbers > 0 ? frame.roomFor(numbers, precision) : 0;
       const last = before.epoch + mostEpochs;
       const each = keep.steps ? mostSteps : 0;
       const curves = room(mostEpochs * CURVES.length);
