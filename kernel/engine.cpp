@@ -79,10 +79,10 @@ void inspect(const Activations<T>& out, const Activations<T>& patch, const T* pa
 }
 
 template <class T>
-void decode(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed,
+void decode(T* logits, const T* points, bool outputs, int64_t count, const T* packed,
             const Shape& s, void* memory) {
   Arena arena(memory);
-  Inspector<T>(s, arena).decode(probabilities, points, outputs, count, packed);
+  Inspector<T>(s, arena).decode(logits, points, outputs, count, packed);
 }
 
 template <class T>

@@ -26,9 +26,9 @@ template <class T> struct Engine {
                          void* memory);
   void (*inspect)(const Activations<T>& out, const Activations<T>& patch, const T* packed,
                   const Shape&, const Examples&, const Ablation&, void* memory);
-  /// Probabilities [count, embeddings] when points [count, dim] take the place of sequence
+  /// Logits [count, embeddings] when points [count, dim] take the place of sequence
   /// embeddings, or of outputs.
-  void (*decode)(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed,
+  void (*decode)(T* logits, const T* points, bool outputs, int64_t count, const T* packed,
                  const Shape&, void* memory);
   /// Mean loss and accuracy on the examples for each of `rows` weights; in `work_bytes` of memory.
   void (*evaluate)(double* loss, double* accuracy, const T* packed, int64_t rows, const Shape&,

@@ -42,9 +42,9 @@ template <class T> class Inspector {
   }
 
   /// The second half alone: `points` in the place of sequence embeddings, or of outputs.
-  void decode(T* probabilities, const T* points, bool outputs, int64_t count, const T* packed) {
+  void decode(T* logits, const T* points, bool outputs, int64_t count, const T* packed) {
     Activations<T> out{}, patch{};
-    out.probabilities = probabilities;
+    out.logits = logits;
     (outputs ? patch.output : patch.sequence) = const_cast<T*>(points);
     unpack(theta_, packed, layout_);
     for (int64_t c = 0; c < shape_.dim; ++c) xi_[c] = zero<T>();
@@ -127,6 +127,7 @@ template <class T> class Inspector {
     multiply(logits_, 1, theta_ + layout_[TOKEN_EMBEDDING].padded, d, 1, shape_.embeddings, psi_, 1,
              d, 1);
     settle(out.logits, patch.logits, logits_, shape_.embeddings);
+    if (!out.probabilities) return;
     soften(probabilities_, logits_, shape_.embeddings, nullptr);
     settle(out.probabilities, patch.probabilities, probabilities_, shape_.embeddings);
   }

@@ -182,12 +182,11 @@ int forward(const Model* m, const void* weights, const int32_t* tokens, int coun
   });
 }
 
-/// probabilities [height, width, embeddings] at the points origin + x a + y b, which take the place
+/// logits [height, width, embeddings] at the points origin + x a + y b, which take the place
 /// of the sequence embedding, or of the output; origin, a and b [dim], x [width], y [height].
 EXPORT(grid)
 int grid(const Model* m, const void* weights, int outputs, const double* origin, const double* a,
-         const double* b, const double* x, int width, const double* y, int height,
-         void* probabilities) {
+         const double* b, const double* x, int width, const double* y, int height, void* logits) {
   if (!whole("width", width, 0, MAX_GRID) || !whole("height", height, 0, MAX_GRID))
     return BAD_INPUT;
   const int64_t d = m->shape.dim;
@@ -196,7 +195,7 @@ int grid(const Model* m, const void* weights, int outputs, const double* origin,
     const Memory row(static_cast<uint64_t>(width * d) * sizeof(T));
     const Memory memory(engine<T>().work_bytes(m->shape, 1));
     if (!row.p || !memory.p) return NO_MEMORY;
-    T *points = static_cast<T*>(row.p), *to = static_cast<T*>(probabilities);
+    T *points = static_cast<T*>(row.p), *to = static_cast<T*>(logits);
     for (int j = 0; j < height; ++j, to += width * m->shape.embeddings) {
       for (int i = 0; i < width; ++i)
         for (int64_t c = 0; c < d; ++c)

@@ -1,17 +1,23 @@
 """A real browser for tests of the sandbox: a small store, and a page with hands and eyes."""
 
+import contextlib
 import csv
 import io
 import os
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Download, Locator, Page, expect
+from showing import Server, show
 
 import dynascope as ds
+from dynascope.sandbox import client
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 SIZE = {"width": 1900, "height": 1240}  # every panel is in sight, and so drawn
@@ -23,7 +29,15 @@ RUNS: dict[str, tuple[dict[str, Any], int]] = {
     "spike": ({"training.lr": 0.05, "training.epochs": 240}, 0),
     "wide": ({"model.dim": 8, "training.epochs": 40}, 1),
     "three": ({"task.vocab": 3, "training.epochs": 40}, 2),
+    "sparse": ({"record.weights_every": 7, "training.epochs": 40}, 4),
     "noted": ({}, 3),
+}
+
+# What a person can operate, by its role: each must have a name for those who do not see it.
+CONTROLS = {
+    *("button", "checkbox", "columnheader", "combobox", "dialog", "link", "menu", "menuitem"),
+    *("meter", "option", "radio", "region", "rowheader", "searchbox", "slider", "spinbutton"),
+    *("switch", "tab", "table", "textbox"),
 }
 
 # Pictures of all panels on the page; those out of sight or without data do not change.
@@ -32,12 +46,6 @@ _PICTURES = """() => Object.fromEntries([...document.querySelectorAll("[data-pan
 _CHANGED = f"""([before, names]) => {{
     const now = ({_PICTURES})();
     return names.every((name) => now[name] !== before[name]); }}"""
-# Whether the address says what is seen: the client writes it a moment later, over a newer one too.
-_WRITTEN = """() => { const said = new URLSearchParams(location.hash.slice(1));
-    const { epoch, runs, big, spike, hidden, page, sort, filter } = dynascope.view.value;
-    const wanted = { t: epoch || "", run: runs.join(), big: big ?? "", spike: spike ?? "",
-        hide: hidden.join(), page: page === "run" ? "" : page, sort, filter };
-    return Object.entries(wanted).every(([key, is]) => (said.get(key) ?? "") === `${is}`); }"""
 _OPEN = """(ids) => dynascope.slots.value.map((slot) => slot.info.id).join() === ids"""
 _SHOWN = """(epochs) => { const slots = dynascope.slots.value;
     return slots.length === epochs.length &&
@@ -53,6 +61,16 @@ def make_store(folder: Path) -> dict[str, ds.Run]:
     runs[:2].analyse(["spikes", "phases"], progress=False)
     runs[len(RUNS) - 1 :].note(NOTE)
     return dict(zip(RUNS, ds.load(folder), strict=True))
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """`dynascope show` of the store in a folder, with the client as it is built now: a copy of it,
+    so that a build meanwhile does not matter."""
+    client.check_built(client.FOLDER)
+    shutil.copytree(client.FOLDER, folder / "static")
+    with show(folder / "static", folder / "store", "--no-open") as running:
+        yield running
 
 
 class Sandbox:
@@ -74,6 +92,11 @@ class Sandbox:
         if message.type in ("error", "warning"):
             self.problems.append(message.text)
 
+    def check(self, server: Server) -> None:
+        """It has met no error and asked no other host."""
+        assert self.problems == []
+        assert {urlsplit(url).netloc for url in self.requests} == {f"127.0.0.1:{server.port}"}
+
     # ---- going somewhere ---------------------------------------------------------------------
     def open(self, *runs: ds.Run, epoch: int = 0, more: str = "") -> "Sandbox":
         """The view of one run, or of two, at an epoch; all else as at first."""
@@ -89,8 +112,6 @@ class Sandbox:
 
     def go(self, fragment: str) -> None:
         """To a view: the page is loaded once, and follows its address from then on."""
-        if "?" not in self.address:
-            self.page.wait_for_function(_WRITTEN)
         self.page.mouse.move(2, 2)
         self.page.goto(f"{self.address}#{fragment}")
         self.address = self.address.partition("?")[0]
@@ -141,13 +162,31 @@ class Sandbox:
         names, values = card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts()
         return dict(zip(names, values, strict=True))
 
+    def told(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """What a screen reader is told of: role, name and properties, in order."""
+        session = self.context.new_cdp_session(self.page)
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        session.detach()
+        return [
+            (
+                node["role"]["value"],
+                node.get("name", {}).get("value", "").strip(),
+                {each["name"]: each["value"].get("value") for each in node.get("properties", [])},
+            )
+            for node in nodes
+            if not node["ignored"]
+        ]
+
     # ---- files -------------------------------------------------------------------------------
-    def saved(self, panel: str, how: str) -> str:
-        """The text of the file that an entry of the panel's menu saves."""
+    def download(self, panel: str, how: str) -> Download:
+        """The file that an entry of the panel's menu saves."""
         self.panel(panel).get_by_label(re.compile("save or hide")).click()
         with self.page.expect_download() as download:
             self.panel(panel).get_by_role("menuitem", name=how).click()
-        return download.value.path().read_text(encoding="utf-8")
+        return download.value
+
+    def saved(self, panel: str, how: str) -> str:
+        return self.download(panel, how).path().read_text(encoding="utf-8")
 
     def data(self, panel: str) -> list[dict[str, str]]:
         """A panel's numbers, as it saves them."""

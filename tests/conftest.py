@@ -1,18 +1,53 @@
-"""Shared by all tests: where the tables are, one thread for PyTorch, small stores."""
+"""Shared by all tests: where the tables are, who runs which, small stores, a server, a browser."""
 
 import contextlib
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from showing import Server
+
 sys.path.insert(0, str(Path(__file__).parent))  # cases.py and reference.py
+
+# Whatever started the tests may have made them deaf to these; the processes they start are not to
+# be. (A handler is not inherited, and deafness is.)
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda number, frame: None)
 
 with contextlib.suppress(ModuleNotFoundError):  # the sanitizer runs go without PyTorch
     import torch
 
     torch.set_num_threads(1)
+
+# Which tests go to the same of the processes that share them (`pytest -n 2`).
+_TOGETHER = ("test_browser", "test_wasm")  # and what begins so: one of them at a time is enough
+_APART = ("test_cli", "test_docs", "test_sweep_faults")  # long tests that share next to nothing
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist there is one process
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A module's tests stay together, as what it makes once is made once. Large groups go first,
+    and single tests last, so that all processes end at about the same time.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Modules(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            name = Path(file).stem
+            if name in _APART:
+                return nodeid
+            return next((begin for begin in _TOGETHER if name.startswith(begin)), file)
+
+    return Modules(config, log)
 
 
 @pytest.fixture
@@ -41,3 +76,33 @@ def analysed(analysed_once: Path, tmp_path: Path) -> Path:
     """Three runs with one sidecar."""
     shutil.copytree(analysed_once, tmp_path / "analysed")
     return tmp_path / "analysed"
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny client in the place of the built one."""
+    from showing import tiny_client
+
+    return tiny_client(tmp_path_factory.mktemp("client"))
+
+
+@pytest.fixture(scope="module")
+def server(store: Path, static: Path) -> "Iterator[Server]":
+    """`dynascope show` of what the module calls its `store`; it has nothing to complain of."""
+    from showing import show
+
+    with show(static, store, "--no-open") as running:
+        yield running
+        assert running.stop() == (0, "")
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A headless Chromium; modules that use it are one group, so that there is one at a time."""
+    from browsing import CHROMIUM
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()

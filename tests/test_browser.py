@@ -1,21 +1,18 @@
 """The sandbox in a real browser: what a person does to it, and what is drawn against Python."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browsing import CHROMIUM, NOTE, RUNS, Sandbox, make_store, points, tokens
-from playwright.sync_api import Browser, Route, expect, sync_playwright
-from showing import Server, show
+from browsing import NOTE, RUNS, Sandbox, make_store, points, serving, tokens
+from playwright.sync_api import Browser, Route, expect
+from showing import Server
 
 import dynascope as ds
 from dynascope.projection import plane
-from dynascope.sandbox import client
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of it
 
@@ -25,6 +22,7 @@ POINTS = {  # panel: the stage of the model that it shows, one row for each sequ
     "feed_forward": "feed_forward",
     "output": "output",
 }
+MAPS = {"decision_map": "sequence", "output_map": "output"}
 PAIRS = {"embeddings": "embedding", "normalized": "normalized", "values": "values"}
 Opener = Callable[..., Sandbox]
 
@@ -41,25 +39,8 @@ def runs(folder: Path) -> dict[str, ds.Run]:
 
 @pytest.fixture(scope="module")
 def server(runs: dict[str, ds.Run], folder: Path) -> Iterator[Server]:
-    """The client as it is built now: a copy, so that a build meanwhile does not matter."""
-    client.check_built(client.FOLDER)
-    shutil.copytree(client.FOLDER, folder / "static")
-    with show(folder / "static", folder / "store", "--no-open") as running:
+    with serving(folder) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-def check(page: Sandbox, server: Server) -> None:
-    """It has met no error and asked no other host."""
-    assert page.problems == []
-    assert {urlsplit(url).netloc for url in page.requests} == {f"127.0.0.1:{server.port}"}
 
 
 @pytest.fixture
@@ -74,7 +55,7 @@ def fresh(browser: Browser, server: Server) -> Iterator[Opener]:
     yield make
     for each in made:
         each.context.close()
-        check(each, server)
+        each.check(server)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +69,7 @@ def kept(browser: Browser, server: Server) -> Iterator[Sandbox]:
 def page(kept: Sandbox, server: Server) -> Iterator[Sandbox]:
     """One page for all who begin with a view of their own: loading takes most of the time."""
     yield kept
-    check(kept, server)
+    kept.check(server)
 
 
 # ---- time ---------------------------------------------------------------------------------------
@@ -186,6 +167,26 @@ def test_attention_and_probabilities_are_pythons(
     assert [int(row["target"]) for row in probabilities[::vocab]] == sums.tolist()
 
 
+@pytest.mark.parametrize("name", ["solved", "three"])
+@pytest.mark.parametrize(
+    ("panel", "stage"), [("decision_map", "sequence"), ("output_map", "output")]
+)
+def test_maps_are_pythons(
+    page: Sandbox, runs: dict[str, ds.Run], name: str, panel: str, stage: str
+) -> None:
+    run, epoch = runs[name], 33
+    page.open(run, epoch=epoch)
+    rows = page.data(panel)[:: 101 * run.config.task.vocab]  # some of 64 x 64 cells
+    places = points(rows)
+    sequences = np.zeros((len(places), run.config.task.length), np.int32)
+    wanted = ds.forward(
+        run.parameters(epoch), sequences, run.config.model, None, {MAPS[panel]: places}
+    )
+    classes = np.array([int(row["class"]) for row in rows])
+    found = np.array([float(row["logit"]) for row in rows])
+    np.testing.assert_allclose(found, wanted.logits[np.arange(len(rows)), classes], atol=1e-4)
+
+
 def test_more_dimensions_are_projected(page: Sandbox, runs: dict[str, ds.Run]) -> None:
     run = runs["wide"]
     page.open(run, epoch=15)
@@ -201,17 +202,59 @@ def test_more_dimensions_are_projected(page: Sandbox, runs: dict[str, ds.Run]) -
 
 
 def test_losses_are_the_runs(page: Sandbox, runs: dict[str, ds.Run]) -> None:
-    page.open(runs["solved"], epoch=90)
-    curves = runs["solved"].curves
+    """At an epoch whose losses are far from its neighbours'."""
+    epoch, curves = 10, runs["solved"].curves
+    page.open(runs["solved"], epoch=epoch - 1)
+    page.press("ArrowRight", epoch)
     told = page.page.locator(".losses").inner_text()
     for name in ("train", "test"):
         found = re.search(rf"{name} (\S+)", told)
         assert found is not None, told
-        assert float(found[1]) == pytest.approx(curves[f"{name}_loss"][90], rel=5e-3)  # 3 digits
+        near = np.isclose(curves[f"{name}_loss"], float(found[1]), rtol=5e-3)  # three digits
+        assert near[epoch - 1 : epoch + 2].tolist() == [False, True, False]
     rows = page.data("loss")
     for name in ("train_loss", "test_loss"):
         saved = np.array([float(row[name]) for row in rows])
         np.testing.assert_array_equal(saved.astype(curves[name].dtype), curves[name])
+
+
+def test_files_are_named_by_what_they_hold(page: Sandbox, runs: dict[str, ds.Run]) -> None:
+    """Weights are kept every seventh epoch: at 17 it is those of 14 that are seen and saved."""
+    run = runs["sparse"]
+    page.go(f"v=1&run={run.id}&t=17")
+    page.page.wait_for_function("(id) => dynascope.slots.value[0]?.info.id === id", arg=run.id)
+    page.shows(14)
+    expect(page.epoch).to_have_text("epoch 17")
+    for panel, how, name in [
+        ("tokens", "Data as CSV", "epoch14-tokens.csv"),
+        ("sequence", "Save as SVG", "epoch14-sequence.svg"),
+        ("decision_map", "Save as PNG", "epoch14-decision_map.png"),
+        ("loss", "Save as SVG", "epoch17-loss.svg"),  # with the playhead in it
+        ("loss", "Data as CSV", "loss.csv"),  # of all epochs
+    ]:
+        assert page.download(panel, how).suggested_filename == f"{run.id[:8]}-{name}"
+    np.testing.assert_allclose(
+        points(page.data("tokens")), run.parameters(14).token_embedding, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("gap", "clusters"), [(0, "6 of 6"), (1e9, "not clear")])
+def test_the_server_says_what_is_clear(
+    fresh: Opener, runs: dict[str, ds.Run], gap: float, clusters: str
+) -> None:
+    page, run = fresh(), runs["solved"]
+
+    def otherwise(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        route.fulfill(
+            response=answer, json=told | {"thresholds": told["thresholds"] | {"clear_gap": gap}}
+        )
+
+    page.context.route(f"**/api/run/{run.id}", otherwise)
+    page.open(run, epoch=run.epochs)
+    fact = page.page.locator(".card dt:text-is('clusters') + dd")
+    expect(fact).to_have_text(clusters)
 
 
 # ---- linking ------------------------------------------------------------------------------------
@@ -226,6 +269,9 @@ def test_a_sequence_under_the_pointer_is_marked(page: Sandbox, runs: dict[str, d
     sequence = tokens([{"sequence": facts["sequence"]}])
     wanted = ds.forward(run.parameters(epoch), sequence, run.config.model)
     target = int(sequence[0, run.config.task.positions].sum()) % 2
+    margin = wanted.logits[0, target] - np.delete(wanted.logits[0], target).max()
+    assert facts["margin"].endswith(" nats")
+    assert float(facts["margin"].split()[0]) == pytest.approx(margin, rel=5e-3)  # three digits
     assert facts["p of the target"] == f"{100 * wanted.probabilities[0, target]:.2f}%"
     assert facts["target / prediction"].startswith(f"{target} / {wanted.probabilities.argmax()} ")
     told = [float(each) for each in facts["ξ"].split(", ")]
@@ -269,6 +315,19 @@ def test_a_panel_is_enlarged_and_closed(page: Sandbox, runs: dict[str, ds.Run]) 
     expect(panels).to_have_count(20)
 
 
+def test_followed_axes_fit_the_points(fresh: Opener, runs: dict[str, ds.Run]) -> None:
+    """Outputs grow in training: on axes for the whole run, those of the first epoch are a dot."""
+    page = fresh().open(runs["solved"])
+    sizes = {}
+    for axes in ("follow", "fixed"):
+        page.page.get_by_label("axes").select_option(axes)
+        page.page.wait_for_timeout(100)
+        picture = page.saved("output", "Save as SVG")
+        drawn = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', picture)
+        sizes[axes] = np.ptp(np.array(drawn, float), axis=0).max()  # pixels
+    assert sizes["follow"] > 5 * sizes["fixed"]
+
+
 def test_a_hidden_panel_stays_hidden(
     fresh: Opener, server: Server, runs: dict[str, ds.Run]
 ) -> None:
@@ -294,12 +353,58 @@ def test_reloading_restores_the_view(fresh: Opener, runs: dict[str, ds.Run]) -> 
     page.open(runs["three"], epoch=12)
     page.page.get_by_label("Light or dark").click()
     page.press("Shift+ArrowRight", 22)
-    expect(page.page).to_have_url(re.compile(r"run=\w+&t=22&theme=dark"))
-    page.page.evaluate("localStorage.removeItem('dynascope.view')")  # the address alone
+    expect(page.page).to_have_url(re.compile(r"run=\w+&t=22&.*theme=dark"))
+    page.page.evaluate("localStorage.removeItem('dynascope.preferences')")  # the address alone
     page.page.reload()
     page.shows(22)
     expect(page.page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page.page.locator(".where")).to_contain_text(runs["three"].id[:6])
+
+
+@pytest.mark.parametrize("busy", [0, 200])
+def test_an_address_from_elsewhere_wins(page: Sandbox, runs: dict[str, ds.Run], busy: int) -> None:
+    """Over one that is still to be written, also when that is due before the page hears of it."""
+    page.open(runs["solved"], epoch=20)
+    expect(page.page).to_have_url(re.compile("t=20&speed="))  # written in full, nothing is due
+    page.page.evaluate(
+        """([busy, hash]) => {
+            dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = () => { location.hash = hash; };
+            port2.postMessage("next");
+            const begin = performance.now();
+            while (performance.now() < begin + busy); }""",
+        [busy, f"v=1&run={runs['solved'].id}&t=70"],
+    )
+    page.shows(70)
+    expect(page.page).to_have_url(re.compile("t=70&speed="))
+    page.page.wait_for_timeout(400)  # longer than anything waits to be written
+    expect(page.epoch).to_have_text("epoch 70")
+    expect(page.page).to_have_url(re.compile("t=70&speed="))
+
+
+def test_a_link_says_more_than_a_preference(fresh: Opener, runs: dict[str, ds.Run]) -> None:
+    """What it does not say is as preferred; what it says is seen, and changes no preference."""
+    page, panels = fresh(), "[data-panel]"
+    page.open(runs["solved"])
+    page.page.get_by_label("Light or dark").click()
+    page.page.get_by_label("speed").select_option("4")
+    for more, theme, speed, hidden in [
+        ("", "dark", "4", 0),
+        ("&theme=light&hide=values,loss", "light", "4", 2),
+        ("&speed=0.5", "dark", "0.5", 0),
+        ("&hide=values", "dark", "4", 1),
+    ]:
+        page.open(runs["three"], epoch=3, more=more)
+        expect(page.page.locator("html")).to_have_attribute("data-theme", theme)
+        expect(page.page.get_by_label("speed")).to_have_value(speed)
+        expect(page.page.locator(panels)).to_have_count(20 - hidden)
+    page.page.get_by_role("button", name="Panels").click()
+    page.page.get_by_role("button", name="Show all").click()
+    expect(page.page).to_have_url(re.compile("&hide=&"))
+    page.page.reload()
+    page.shows(3)
+    expect(page.page.locator(panels)).to_have_count(20)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -384,16 +489,25 @@ def test_a_hostile_note_is_text(page: Sandbox, runs: dict[str, ds.Run]) -> None:
 
 
 # ---- a browser that cannot ----------------------------------------------------------------------
+NO_SIMD = "WebAssembly.validate = () => false;\n"
+
+
 def test_a_browser_without_simd_gets_a_sentence(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     """The kernel runs in a worker, which no script of the page reaches: its own text is changed."""
     page = fresh()
 
     def without(route: Route) -> None:
         answer = route.fetch()
-        lacking = "WebAssembly.validate = () => false;\n"
-        route.fulfill(response=answer, body=lacking + answer.text())
+        route.fulfill(response=answer, body=NO_SIMD + answer.text())
 
     page.context.route("**/assets/worker-*.js", without)
-    page.go(f"v=1&run={runs['solved'].id}")
-    expect(page.page.locator(".notice")).to_contain_text("This browser has no WebAssembly SIMD")
+    page.context.add_init_script(NO_SIMD)
+    page.open_table()
+    sentence = "This browser has no WebAssembly SIMD"
+    expect(page.page.get_by_role("alert")).to_contain_text(sentence)  # before any run is opened
+    expect(page.rows).to_have_count(len(RUNS))
+    page.page.get_by_label("Filter the runs").fill("accuracy>0.9")
+    expect(page.rows).to_have_count(1)
+    page.rows.first.click()
+    expect(page.page.locator(".notice")).to_contain_text(sentence)
     expect(page.page.locator(".panel")).to_have_count(0)

@@ -5,13 +5,12 @@ where a client library would put them right. After every single one an honest cl
 """
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from analysed import three
-from showing import SECRET, Server, show, tiny_client
+from showing import SECRET, Server
 
 import dynascope as ds
 from dynascope.sandbox.security import Keys, RefusedError, check_host, static_file
@@ -20,19 +19,13 @@ NAUGHTY = "<img src=x onerror=alert(1)>\"'&</script>\u2028\x00\x1b[2J"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hostile")
-
-
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
-    three()[:2].save(folder / "store")
-    runs = ds.load(folder / "store")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile") / "store"
+    three()[:2].save(folder)
+    runs = ds.load(folder)
     runs[:1].note(NAUGHTY)
     runs[:1].tag("constructor")
-    with show(tiny_client(folder), folder / "store", "--no-open") as running:
-        yield running
-        assert running.stop() == (0, "")
+    return folder
 
 
 class Case(NamedTuple):
@@ -281,8 +274,7 @@ def test_what_people_wrote_stays_text(server: Server) -> None:
 # ---- the rules alone ----------------------------------------------------------------------------
 
 
-def test_no_file_outside_is_found(folder: Path, server: Server) -> None:
-    static = folder / "static"
+def test_no_file_outside_is_found(static: Path) -> None:
     assert static_file(static, b"/") == (static / "index.html").resolve()
     assert static_file(static, b"/in.css") == (static / "style.css").resolve()
     for path in (
@@ -294,7 +286,7 @@ def test_no_file_outside_is_found(folder: Path, server: Server) -> None:
         b"x",
     ):
         assert static_file(static, path) is None
-    assert static_file(folder / "nowhere", b"/") is None
+    assert static_file(static / "nowhere", b"/") is None
 
 
 def test_keys_are_long_and_differ() -> None:

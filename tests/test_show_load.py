@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from analysed import train
-from showing import FILES, Server, show, tiny_client, until
+from showing import FILES, Server, show, until
 
 import dynascope as ds
 from dynascope.sandbox import analyses
@@ -30,24 +30,12 @@ RUNS, SHARD = 10_000, 1000
 
 
 @pytest.fixture(scope="module")
-def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_client(tmp_path_factory.mktemp("client"))
-
-
-@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with a trajectory of megabytes, and a few small ones."""
     folder = tmp_path_factory.mktemp("load") / "store"
     train({"model.hidden": 400, "training.epochs": 1500}, seeds=[0]).save(folder)
     train(seeds=3).save(folder, append=True)
     return folder
-
-
-@pytest.fixture(scope="module")
-def server(store: Path, static: Path) -> Iterator[Server]:
-    with show(static, store, "--no-open") as running:
-        yield running
-        assert running.stop() == (0, "")
 
 
 # ---- many at once -------------------------------------------------------------------------------

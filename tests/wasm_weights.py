@@ -130,7 +130,7 @@ class Weights:
         points = (g["origin"] + x * g["a"] + y * g["b"]).reshape(-1, self.model.dim)
         patch = {stage: points.astype(self.dtype)}
         tokens = np.zeros((len(points), self.length), np.int32)
-        return _kernel.inspect(self.weights, self.shape(self.rows), tokens, patch)["probabilities"]
+        return _kernel.inspect(self.weights, self.shape(self.rows), tokens, patch)["logits"]
 
     def _gradient(self, name: str, cuts: list[Any]) -> dict[str, Any]:
         shape, data = self.shape(self.rows), (self.tokens, self.targets)

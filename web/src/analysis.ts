@@ -9,12 +9,10 @@ export interface Band {
   phase: number; // index of its colour
 }
 
-const SOLVED = 0.9; // accuracy, as in Python's run.py
-
 /** From the four pictures that tell the story: what never happened has no stretch. */
 export function bands(analysis: Analysis, last: number): Band[] {
   const pictures = (analysis.phases?.snapshots ?? {}) as Record<string, number | null | undefined>;
-  const solved = (analysis.circuit?.accuracy ?? 0) >= SOLVED;
+  const solved = (analysis.circuit?.verdict.name ?? "unsolved") !== "unsolved";
   const cuts = [
     { at: 0, name: "before", phase: 0 },
     { at: pictures["clustered"], name: "clustered", phase: 1 },

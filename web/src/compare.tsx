@@ -30,7 +30,7 @@ export function CompareCard() {
   return (
     <section class="card">
       <h2>Two runs</h2>
-      <table class="compare">
+      <table class="compare" aria-label="Where the two runs differ">
         <tbody>
           {rows.map(([name, left, right]) => (
             <tr>

@@ -1,10 +1,8 @@
-// The page's side of one worker: at most one scene is under way, and the next is the latest wanted.
+// The page's side of a worker that makes scenes: at most one is under way, and the next is the
+// latest wanted.
 
 import type { Scene } from "./model/types";
 import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
-
-const REST = 150; // milliseconds without a new epoch
-const PACE = 10; // while the playhead moves, circuits get a tenth of the time: who reads more numbers?
 
 type Listener = (message: FromWorker) => void;
 
@@ -14,12 +12,6 @@ export class Engine {
   private wanted: SceneRequest | null = null;
   private last = "";
   private spare: ArrayBuffer[] = [];
-  private circuitWanted: number | null = null;
-  private circuitAsked = 0; // when the one under way was asked for; 0: none is
-  private circuitCost = 0; // milliseconds that the last one took
-  private circuitDone = 0; // when it was there
-  private wantedAt = 0; // when a scene was last asked for
-  private timer = 0;
 
   constructor(private readonly listener: Listener) {
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
@@ -47,14 +39,8 @@ export class Engine {
     const key = JSON.stringify(request);
     if (key === this.last) return;
     this.last = key;
-    this.wantedAt = performance.now();
     this.wanted = request;
     this.next();
-  }
-
-  wantCircuit(epoch: number): void {
-    this.circuitWanted = epoch;
-    this.nextCircuit();
   }
 
   /** Gives a scene's memory back, once nobody draws it any more. */
@@ -63,21 +49,14 @@ export class Engine {
   }
 
   close(): void {
-    clearTimeout(this.timer);
     this.worker.terminate();
   }
 
   private receive(message: FromWorker): void {
     if (message.type === "scene" || (message.type === "error" && message.about === "scene"))
       this.busy = false;
-    if (message.type === "circuit" || (message.type === "error" && message.about === "circuit")) {
-      this.circuitDone = performance.now();
-      this.circuitCost = this.circuitDone - this.circuitAsked;
-      this.circuitAsked = 0;
-    }
     this.listener(message);
     this.next();
-    this.nextCircuit();
   }
 
   private next(): void {
@@ -90,22 +69,6 @@ export class Engine {
       { type: "scene", request, spare } satisfies ToWorker,
       spare ? [spare] : [],
     );
-  }
-
-  /** Circuits wait for scenes: pictures come first. The slower they are, the fewer are measured. */
-  private nextCircuit(): void {
-    if (this.busy || this.circuitAsked || this.circuitWanted === null) return;
-    const [rests, turn] = [this.wantedAt + REST, this.circuitDone + PACE * this.circuitCost];
-    const wait = Math.min(rests, turn) - performance.now();
-    if (wait > 0) {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.nextCircuit(), wait);
-      return;
-    }
-    const epoch = this.circuitWanted;
-    this.circuitWanted = null;
-    this.circuitAsked = performance.now();
-    this.send({ type: "circuit", epoch });
   }
 
   private send(message: ToWorker): void {

@@ -13,3 +13,9 @@ export function short(value: number | null | undefined): string {
   if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2).replace("e+", "e");
   return String(Number(value.toPrecision(3)));
 }
+
+/** A difference of log-probabilities; beyond what can be told, only that it is beyond. */
+export function nats(value: number, farthest: number): string {
+  if (Math.abs(value) > farthest) return `${value > 0 ? "> " : "< -"}${farthest} nats`;
+  return Number.isNaN(value) ? "–" : `${short(value)} nats`;
+}

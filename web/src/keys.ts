@@ -4,7 +4,7 @@ import { mark, pinned, change, epoch, lastEpoch, playing, seek, seen } from "./s
 import { nextSpike } from "./spike";
 import { PANELS, type Panel } from "./model/types";
 
-const LEAP = 10; // epochs, with shift
+export const LEAP = 10; // epochs, with shift
 
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {

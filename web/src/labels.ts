@@ -1,29 +1,31 @@
 // Labels beside points, placed one after another where nothing is in the way.
 //
 // A label keeps the side it had in the frame before as long as that is free: text that hops from
-// side to side while time runs is worse than a missing label.
+// side to side while time runs is worse than a missing label. Nor does it stand where it would be
+// read as another's: of all middles its own is the nearest.
 
 import { textWidth } from "./pen";
+
+export interface Box {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+}
 
 export interface Label {
   id: number; // the same from frame to frame
   text: string;
-  x: number;
+  x: number; // the middle of what it names
   y: number;
-  gap: number; // from the point's middle to the text
+  reach: Box; // how far that extends
+  gap: number; // from there to the text
   colour?: string; // the ink, unless told
 }
 
 export interface Placed extends Label {
   left: number;
   middle: number; // of the text's height
-}
-
-interface Box {
-  x0: number;
-  y0: number;
-  x1: number;
-  y1: number;
 }
 
 /** Sides in the order of liking: right, left, above, below, then the corners. */
@@ -53,6 +55,8 @@ export class Placer {
         const box = boxOf(label, SIDES[side] ?? [1, 0], size);
         if (!inside(box, bounds) || taken.some((other) => meet(box, other))) continue;
         if (points.some((other) => meet(box, other))) continue;
+        const near = distance(box, label);
+        if (labels.some((other) => distance(box, other) < near)) continue;
         taken.push(box);
         sides.set(label.id, side);
         placed.push({ ...label, left: box.x0, middle: (box.y0 + box.y1) / 2 });
@@ -66,10 +70,17 @@ export class Placer {
 
 function boxOf(label: Label, side: readonly [number, number], size: number): Box {
   const width = textWidth(label.text, { size, bold: true }) + 2;
-  const slack = side[0] && side[1] ? 0.7 * label.gap : label.gap;
-  const x = label.x + side[0] * slack + (side[0] < 0 ? -width : side[0] === 0 ? -width / 2 : 0);
-  const y = label.y + side[1] * (slack + size / 2) - size / 2;
+  const { reach } = label;
+  const gap = side[0] && side[1] ? 0.4 * label.gap : label.gap;
+  const x = [reach.x0 - gap - width, label.x - width / 2, reach.x1 + gap][side[0] + 1]!;
+  const y = [reach.y0 - gap - size, label.y - size / 2, reach.y1 + gap][side[1] + 1]!;
   return { x0: x, y0: y, x1: x + width, y1: y + size };
+}
+
+/** Squared, from a box to the middle of what a label names. */
+function distance(box: Box, { x, y }: Label): number {
+  const [dx, dy] = [Math.max(box.x0 - x, 0, x - box.x1), Math.max(box.y0 - y, 0, y - box.y1)];
+  return dx * dx + dy * dy;
 }
 
 const meet = (a: Box, b: Box): boolean => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;

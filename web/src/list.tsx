@@ -15,7 +15,11 @@ export function RunList() {
       <h2>
         Runs{" "}
         <small>{`${all.table.count.toLocaleString("en")} · ${seen.sort.value ? "as in the table" : "by accuracy"}`}</small>
-        <button class="plain end" onClick={() => change({ page: "runs" })}>
+        <button
+          class="plain end"
+          aria-label="The whole table"
+          onClick={() => change({ page: "runs" })}
+        >
           all
         </button>
       </h2>
@@ -39,13 +43,14 @@ export function rowsOf({ table }: Loaded): number[] {
 function RunItem({ all, row }: { all: Loaded; row: number }) {
   const cell = (name: string): unknown =>
     all.table.cell(row, name) ?? all.answer.same[name] ?? null;
+  const { solved_accuracy } = all.answer.thresholds;
   const id = String(cell("id"));
   const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value; // the table may not know it
   const [spikes, accuracy] = [cell("spikes") ?? found?.spikes?.spikes.length, cell("accuracy")];
   const verdict = String(
     cell("verdict") ??
       found?.circuit?.verdict.name ??
-      (typeof accuracy === "number" && accuracy < 0.9 ? "unsolved" : ""),
+      (typeof accuracy === "number" && accuracy <= solved_accuracy ? "unsolved" : ""),
   );
   const open = seen.runs.value.includes(id);
   return (

@@ -10,11 +10,13 @@ import { runClock } from "./clock";
 import { offerIntro } from "./intro";
 import { listenToKeys } from "./keys";
 import { followTheme } from "./look";
+import { unsupported } from "./model/support";
 import { followView } from "./runs";
 import { frameTimes } from "./schedule";
-import { keepView, slots, view } from "./state";
+import { keepView, slots, trouble, view } from "./state";
 import { loadStore } from "./table";
 
+trouble.value = unsupported(); // the table can be looked at all the same
 keepView();
 followTheme();
 const root = document.getElementById("app");

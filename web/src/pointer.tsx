@@ -1,8 +1,9 @@
 // "Under the pointer": the numbers of what is marked.
 
 import type { ComponentChildren } from "preact";
-import { percent, short } from "./format";
+import { nats, percent, short } from "./format";
 import type { Mark } from "./link";
+import { FARTHEST, marginOf } from "./model/margin";
 import { sequenceName } from "./model/sequences";
 import type { PointPanel, Scene } from "./model/types";
 import { mark, pinned, slots, type Slot } from "./state";
@@ -92,14 +93,13 @@ function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
   const { classes } = slot.plan.value;
   const prediction = scene.predictions[index] ?? 0;
   const target = targets[index] ?? 0;
+  const probabilities = scene.probabilities.subarray(index * classes, (index + 1) * classes);
   return [
     ["sequence", sequenceName(slot.sequences.value, index), true],
     ["relevant tokens", groupNames[group[index] ?? 0]],
-    [
-      "target / prediction",
-      `${target} / ${prediction} (${percent(scene.probabilities[index * classes + prediction])})`,
-    ],
-    ["p of the target", percent(scene.probabilities[index * classes + target], 2)],
+    ["target / prediction", `${target} / ${prediction} (${percent(probabilities[prediction])})`],
+    ["p of the target", percent(probabilities[target], 2)],
+    ["margin", nats(marginOf(probabilities, target), FARTHEST[slot.info.config.precision])],
     place("ξ", scene, "sequence", index),
     ["|ξ|", short(scene.norms.sequence[index])],
   ];

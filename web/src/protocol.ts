@@ -1,4 +1,5 @@
-// What the page and its worker say to each other. The worker owns the kernel and the weights.
+// What the page and its workers say to each other. One makes scenes and owns the run's weights, one
+// measures circuits.
 
 import type { RunDetails } from "./model/answers";
 import type { Extent, MapPanel, Numbers, PointPanel, ScenePlan, Sequences } from "./model/types";
@@ -26,6 +27,7 @@ export interface SceneParts {
   finite: boolean;
   buffer: ArrayBuffer;
   maps: Partial<Record<MapPanel, Extent>>; // those that were made, over what
+  weights: Numbers; // of the epoch
 }
 
 export interface SceneRequest {
@@ -36,8 +38,7 @@ export interface SceneRequest {
 export type ToWorker =
   | { type: "open"; id: string; sequences: string | null }
   | { type: "sequences"; text: string | null }
-  | { type: "scene"; request: SceneRequest; spare: ArrayBuffer | null }
-  | { type: "circuit"; epoch: number };
+  | { type: "scene"; request: SceneRequest; spare: ArrayBuffer | null };
 
 export type FromWorker =
   | {
@@ -57,5 +58,13 @@ export type FromWorker =
       extents: Extents;
     }
   | { type: "scene"; scene: SceneParts }
-  | { type: "circuit"; circuit: CircuitNow | null }
   | { type: "error"; message: string; about: ToWorker["type"] };
+
+export interface ToCircuitWorker {
+  run: RunDetails; // always the same
+  epoch: number;
+  weights: Numbers;
+}
+
+/** null: it cannot be measured, as of weights that are not finite. */
+export type FromCircuitWorker = CircuitNow | null;

@@ -1,12 +1,13 @@
 // Which runs are on the stage: opened, fed with scenes, and closed as the view says.
 
 import { batch, effect, signal, untracked } from "@preact/signals";
+import { Circuits } from "./circuits";
 import { Engine } from "./engine";
 import { Api, isAbort } from "./model/api";
 import { sceneOver } from "./model/plan";
 import { around } from "./model/spikes";
 import type { MapPanel, Scene } from "./model/types";
-import type { FromWorker, SceneParts } from "./protocol";
+import type { CircuitNow, FromWorker, SceneParts } from "./protocol";
 import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./state";
 
 export const api = new Api();
@@ -28,7 +29,7 @@ export function followView(): void {
 
 function openAll(wanted: string, runs: readonly string[], spike: boolean): void {
   opened = wanted;
-  for (const slot of slots.value) slot.engine.close();
+  slots.value.forEach(close);
   batch(() => {
     slots.value = [];
     loading.value = "Loading the run.";
@@ -42,7 +43,7 @@ function openAll(wanted: string, runs: readonly string[], spike: boolean): void 
     : runs.map((id) => [id, "run"]);
   Promise.all(roles.map(([id, role], index) => openSlot(id, role, index))).then(
     (all) => {
-      if (opened !== wanted) return all.forEach((slot) => slot.engine.close());
+      if (opened !== wanted) return all.forEach(close);
       batch(() => {
         slots.value = all;
         loading.value = null;
@@ -78,16 +79,23 @@ function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> 
   });
 }
 
+function close(slot: Slot): void {
+  slot.engine.close();
+  slot.circuits.close();
+}
+
 function slotOf(
   engine: Engine,
   role: Slot["role"],
   index: number,
   message: FromWorker & { type: "opened" },
 ): Slot {
+  const circuit = signal<CircuitNow | null>(null);
   return {
     index,
     role,
     engine,
+    circuits: new Circuits(message.info, (found) => (circuit.value = found)),
     held: signal(null),
     info: message.info,
     curves: message.curves,
@@ -97,7 +105,7 @@ function slotOf(
     mapExtents: signal({}),
     scene: signal(null),
     from: signal(null),
-    circuit: signal(null),
+    circuit,
     analysis: signal(null),
     curvature: signal("none"),
   };
@@ -107,9 +115,6 @@ function receive(slot: Slot, message: FromWorker): void {
   switch (message.type) {
     case "scene":
       return show(slot, message.scene);
-    case "circuit":
-      slot.circuit.value = message.circuit;
-      return;
     case "sequences":
       return batch(() => {
         slot.scene.value = null;
@@ -125,7 +130,7 @@ function receive(slot: Slot, message: FromWorker): void {
   }
 }
 
-function show(slot: Slot, { epoch, finite, buffer, maps }: SceneParts): void {
+function show(slot: Slot, { epoch, finite, buffer, maps, weights }: SceneParts): void {
   const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, finite };
   for (const name of Object.keys(scene.maps) as MapPanel[]) {
     const extent = maps[name];
@@ -134,14 +139,13 @@ function show(slot: Slot, { epoch, finite, buffer, maps }: SceneParts): void {
   }
   const old = slot.scene.value;
   slot.scene.value = scene;
+  slot.circuits.want(epoch, weights);
   if (old && !slots.value.some((other) => other.from.value === old)) slot.engine.recycle(old);
 }
 
 /** Asks the worker for what the slot should show now. */
 function ask(slot: Slot): void {
-  const epoch = slotEpoch(slot);
-  slot.engine.want({ epoch, maps: slot.mapExtents.value });
-  slot.engine.wantCircuit(epoch);
+  slot.engine.want({ epoch: slotEpoch(slot), maps: slot.mapExtents.value });
 }
 
 /** In the spike view the left side stays before the spike, and the right side's arrows begin there. */

@@ -1,9 +1,10 @@
 // A panel as a file: SVG or PNG of what is seen, CSV of its numbers.
 
 import { CanvasPen } from "./canvas";
-import { csv, panelCsv } from "./model/export";
+import { csv, fileName, panelCsv, span } from "./model/export";
 import type { Panel } from "./model/types";
 import type { Frame, Painter } from "./panels/painter";
+import { nearest } from "./panels/spectrum";
 import { SvgPen } from "./svg";
 
 export type Format = "svg" | "png" | "csv";
@@ -16,8 +17,16 @@ export async function save(
   painter: Painter,
   frame: Frame,
 ): Promise<void> {
-  const file = `${frame.slot.info.id.slice(0, 8)}-epoch${frame.epoch}-${name}.${format}`;
+  const file = fileName(frame.slot.info.id, name, format, epochOf(name, frame));
   download(file, await contents(name, format, painter, frame));
+}
+
+/** The epoch of what is shown, which need not be the playhead's: a scene may be on its way, weights
+ * are kept and Hessians computed at some epochs only. */
+function epochOf(name: Panel, frame: Frame): number {
+  if (span(name) === "run") return frame.epoch;
+  const { epoch } = (name === "hessian" ? nearest(frame) : frame.scene) ?? frame;
+  return epoch;
 }
 
 async function contents(

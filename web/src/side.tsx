@@ -26,10 +26,11 @@ export function Side() {
 
 function CircuitCard({ slot }: { slot: Slot }) {
   const now = slot.circuit.value;
+  const none = slot.scene.value?.finite === false ? "not finite" : "being measured";
   return (
     <section class="card">
       <h2>
-        Circuit <small>{now ? `at epoch ${now.epoch}` : "being measured"}</small>
+        Circuit <small>{now ? `at epoch ${now.epoch}` : none}</small>
       </h2>
       <div class="shares" title="Shares of the variance of the sequence embeddings">
         <Share name="multiset" value={now?.between ?? null} />

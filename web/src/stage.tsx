@@ -39,7 +39,7 @@ function Half({ slot, alone }: { slot: Slot; alone: boolean }) {
   const grid = useRef<HTMLDivElement>(null);
   useEffect(() => follow(grid.current, shown.length, big !== null), [shown.length, big]);
   return (
-    <div class="half">
+    <section class="half" aria-label={alone ? undefined : title(slot)}>
       {!alone && <h2>{title(slot)}</h2>}
       <div class="panels" ref={grid} onScroll={(event) => scrollTogether(event.currentTarget)}>
         {shown.map((name) => (
@@ -49,7 +49,7 @@ function Half({ slot, alone }: { slot: Slot; alone: boolean }) {
           <p class="hint">All panels are hidden; the menu "Panels" shows them again.</p>
         )}
       </div>
-    </div>
+    </section>
   );
 }
 

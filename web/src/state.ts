@@ -1,7 +1,9 @@
 // The state of the page: the view (which the URL holds), the runs that are open, what is marked.
 
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { followAddress, writeAddress } from "./address";
 import type { Analysis, RunDetails } from "./model/answers";
+import type { Circuits } from "./circuits";
 import type { Engine } from "./engine";
 import type { Mark } from "./link";
 import type {
@@ -13,7 +15,14 @@ import type {
   Sequences,
   ViewState,
 } from "./model/types";
-import { readView, writeView } from "./model/view";
+import {
+  preferredIn,
+  readPreferences,
+  readView,
+  writePreferences,
+  writeView,
+  type Preferences,
+} from "./model/view";
 import type { CircuitNow, Extents } from "./protocol";
 
 /** One run on the stage. */
@@ -21,6 +30,7 @@ export interface Slot {
   index: number; // 0: left
   role: "run" | "before" | "after";
   engine: Engine;
+  circuits: Circuits;
   held: Signal<number | null>; // an epoch that the playhead does not move
   info: RunDetails;
   curves: Record<string, Numbers>;
@@ -35,7 +45,9 @@ export interface Slot {
   curvature: Signal<"none" | "asked" | "there">;
 }
 
-export const view = signal<ViewState>(readView(location.hash));
+const REMEMBERED = "dynascope.preferences"; // in the browser's storage
+
+export const view = signal<ViewState>(addressed());
 export const slots = signal<readonly Slot[]>([]);
 export const mark = signal<Mark | null>(null);
 export const pinned = signal<Mark | null>(null);
@@ -64,8 +76,10 @@ export function slotEpoch(slot: Slot): number {
   return Math.min(slot.held.value ?? epoch.value, slot.info.epochs);
 }
 
+/** What a person does to the view; what they prefer in it is remembered, unlike what a link says. */
 export function change(part: Partial<ViewState>): void {
   view.value = { ...view.value, ...part };
+  remember(preferredIn(part));
 }
 
 export function seek(to: number): void {
@@ -88,46 +102,36 @@ export function toggleHidden(panel: string): void {
   change({ hidden: next, big: view.value.big === panel ? null : view.value.big });
 }
 
-const REMEMBERED = "dynascope.view";
-const KEPT = ["axes", "hidden", "theme", "speed"] as const;
-
-/** The URL says what is shown; what a person prefers is kept for pages whose URL does not say it. */
+/** The address says what is shown, and follows it. */
 export function keepView(): void {
-  const stored = remembered();
-  if (!location.hash.includes("hide=") && stored) change(stored);
-  let timer = 0;
-  effect(() => {
-    const fragment = writeView(view.value);
-    clearTimeout(timer);
-    timer = setTimeout(() => write(fragment), 150); // browsers allow some hundred changes in half a minute
-  });
-  addEventListener("hashchange", () => {
-    view.value = readView(location.hash);
-  });
+  effect(() => writeAddress(writeView(view.value)));
+  followAddress(() =>
+    batch(() => {
+      mark.value = pinned.value = null;
+      view.value = addressed();
+    }),
+  );
 }
 
-function write(fragment: string): void {
-  if (location.hash !== fragment) history.replaceState(null, "", fragment || location.pathname);
-  const kept = Object.fromEntries(KEPT.map((name) => [name, view.value[name]]));
+/** What the address says; where it says nothing, what the person prefers. */
+function addressed(): ViewState {
+  return readView(location.hash, remembered());
+}
+
+function remembered(): Partial<Preferences> {
   try {
-    localStorage.setItem(REMEMBERED, JSON.stringify(kept));
+    return readPreferences(localStorage.getItem(REMEMBERED) ?? "");
   } catch {
-    // a browser that keeps nothing still shows everything
+    return {}; // a browser that keeps nothing still shows everything
   }
 }
 
-function remembered(): Partial<ViewState> | null {
+function remember(chosen: Partial<Preferences>): void {
+  if (!Object.keys(chosen).length) return;
   try {
-    const kept = JSON.parse(
-      localStorage.getItem(REMEMBERED) ?? "null",
-    ) as Partial<ViewState> | null;
-    if (!kept) return null;
-    const said = readView(writeView({ ...view.value, ...kept })); // the same checks as a URL gets
-    const now = readView(location.hash);
-    const plain = readView("");
-    const use = KEPT.filter((name) => JSON.stringify(now[name]) === JSON.stringify(plain[name]));
-    return Object.fromEntries(use.map((name) => [name, said[name]]));
+    const all = writePreferences({ ...remembered(), ...chosen });
+    localStorage.setItem(REMEMBERED, all);
   } catch {
-    return null;
+    // it is asked for again next time
   }
 }

@@ -111,6 +111,7 @@ function Table({ all, rows, columns }: { all: Loaded; rows: Int32Array; columns:
     const first = Math.max(0, Math.floor(element.scrollTop / ROW) - OVERSCAN);
     setRange([first, first + Math.ceil(element.clientHeight / ROW) + 2 * OVERSCAN]);
   };
+  useEffect(() => body.current?.scrollTo(0, 0), [seen.filter.value, seen.sort.value]);
   useEffect(look, [rows]);
   useEffect(() => {
     const observer = new ResizeObserver(look);
@@ -120,8 +121,15 @@ function Table({ all, rows, columns }: { all: Loaded; rows: Int32Array; columns:
   const shown = rows.subarray(from, to);
   const rest = Math.max(0, rows.length - from - shown.length);
   return (
-    <div class="table" ref={body} onScroll={look} tabIndex={0} aria-label="Table of runs">
-      <table aria-rowcount={rows.length + 1}>
+    <div
+      class="table"
+      ref={body}
+      onScroll={look}
+      tabIndex={0}
+      role="region"
+      aria-label="Table of runs"
+    >
+      <table aria-label="Runs" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
             <th scope="col">run</th>
@@ -212,7 +220,9 @@ function Row({
 
 function shown(name: string, cell: Cell): string {
   if (cell === null) return "–";
-  if (typeof cell === "number") return name === "accuracy" ? percent(cell) : short(cell);
+  if (name === "accuracy" && typeof cell === "number") return percent(cell);
+  if (Number.isInteger(cell)) return String(cell); // a seed or a size is not rounded
+  if (typeof cell === "number") return short(cell);
   return Array.isArray(cell) ? cell.join(", ") : String(cell);
 }
 

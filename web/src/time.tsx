@@ -5,12 +5,20 @@ import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { CanvasPen, fit } from "./canvas";
 import { short } from "./format";
+import { LEAP } from "./keys";
 import { palette } from "./look";
 import { forget, onNextFrame } from "./schedule";
 import { change, epoch, lastEpoch, playing, seek, slots, seen } from "./state";
 import { nextSpike, spikesOf } from "./spike";
 import { drawHead, drawTrack, epochAt, track, type Track } from "./timeline";
 
+// A slider's keys beyond those that move time from anywhere.
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowUp: 1,
+  ArrowDown: -1,
+  PageUp: LEAP,
+  PageDown: -LEAP,
+};
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8];
 
 export function TimeBar() {
@@ -100,7 +108,10 @@ function Options() {
         {slots.value.length > 1 && slots.value[1]?.role === "run" && <span>┄ right</span>}
       </span>
       <button disabled={!count} title="To the next spike (S)" onClick={nextSpike}>
-        <span class="spikes">▼</span> {count === 1 ? "1 spike" : `${count || "no"} spikes`}
+        <span class="spikes" aria-hidden="true">
+          ▼
+        </span>{" "}
+        {count === 1 ? "1 spike" : `${count || "no"} spikes`}
       </button>
     </>
   );
@@ -121,6 +132,12 @@ function Slider() {
         epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)),
       );
   };
+  const step = (event: KeyboardEvent): void => {
+    const by = STEPS[event.key];
+    if (by === undefined) return;
+    event.preventDefault(); // or the page scrolls
+    seek(epoch.value + by);
+  };
   return (
     <div
       class="track"
@@ -132,6 +149,7 @@ function Slider() {
       aria-valuemax={lastEpoch.value}
       aria-valuenow={epoch.value}
       aria-valuetext={`Epoch ${epoch.value} of ${lastEpoch.value}`}
+      onKeyDown={step}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         drag(event);

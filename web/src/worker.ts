@@ -1,4 +1,4 @@
-// The worker: owns the kernel and a run's weights, and makes scenes of them. One run for each.
+// The worker that owns a run's weights and makes scenes of them. One run for each.
 
 import { Api } from "./model/api";
 import { ReadableError } from "./model/errors";
@@ -6,12 +6,13 @@ import { runExtents } from "./model/extents";
 import { planeEpoch, sceneOver } from "./model/plan";
 import { sampledEpochs } from "./model/ranges";
 import { StoredRun, taskOf, type LoadedRun } from "./model/run";
-import { sceneBuilder, type SceneBuilder } from "./model/scene";
+import { sceneBuilder, type SceneBuilder, type SceneKernel } from "./model/scene";
+import { sceneKernel } from "./model/scene-kernel";
 import { chooseSequences } from "./model/sequences";
 import { parseSequences } from "./model/typed";
 import type { ScenePlan, Sequences } from "./model/types";
-import { RunKernel } from "./run-kernel";
 import type { Extents, FromWorker, SceneRequest, ToWorker } from "./protocol";
+import { fetchKernel, modelOf } from "./run-kernel";
 
 const SAMPLED = 64; // epochs that decide fixed axes
 const SAMPLED_FAR = 12; // where the weights are too many to fetch them all
@@ -19,7 +20,7 @@ const SMALL = 32e6; // bytes of weights
 
 const api = new Api(self.location.origin);
 let run: LoadedRun | null = null;
-let kernel: RunKernel | null = null;
+let kernel: SceneKernel | null = null;
 let builder: SceneBuilder | null = null;
 
 self.onmessage = (event: MessageEvent<ToWorker>): void => {
@@ -46,15 +47,13 @@ async function answer(message: ToWorker): Promise<void> {
       return post({ type: "sequences", text: message.text, ...(await prepare(message.text)) });
     case "scene":
       return scene(message.request, message.spare);
-    case "circuit":
-      return circuit(message.epoch);
   }
 }
 
 async function open(id: string, sequences: string | null): Promise<void> {
-  const [opened, bytes] = await Promise.all([StoredRun.open(api, id), RunKernel.fetch()]);
+  const [opened, fetched] = await Promise.all([StoredRun.open(api, id), fetchKernel()]);
   run = opened;
-  kernel = await RunKernel.make(bytes, opened.details);
+  kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
   const [prepared, trouble] = await prepareOr(sequences);
   post({ type: "opened", info: opened.details, curves: opened.curves, ...prepared, trouble });
 }
@@ -81,7 +80,7 @@ async function prepare(text: string | null): Promise<Prepared> {
   const task = taskOf(run);
   const sequences = text === null ? chooseSequences(task) : parseSequences(text, task);
   await run.load(planeEpoch(run));
-  builder = sceneBuilder(kernel.scenes, run, sequences);
+  builder = sceneBuilder(kernel, run, sequences);
   return { sequences, plan: builder.plan, extents: await axes(run, builder) };
 }
 
@@ -100,12 +99,8 @@ async function scene({ epoch, maps }: SceneRequest, spare: ArrayBuffer | null): 
   if (!run.ready(epoch)) await run.load(epoch);
   run.prefetch(epoch);
   const into = sceneOver(builder.plan, spare ?? undefined);
-  const { buffer, finite } = builder.build(run.keptEpoch(epoch), run.weights(epoch), maps, into);
-  post({ type: "scene", scene: { epoch: into.epoch, finite, buffer, maps } }, [buffer]);
-}
-
-async function circuit(epoch: number): Promise<void> {
-  if (!run || !kernel) throw new ReadableError("No run is open.");
-  await run.load(epoch);
-  post({ type: "circuit", circuit: kernel.circuit(run.keptEpoch(epoch), run.weights(epoch)) });
+  const weights = run.weights(epoch).slice();
+  const { buffer, finite } = builder.build(run.keptEpoch(epoch), weights, maps, into);
+  const made = { epoch: into.epoch, finite, buffer, maps, weights };
+  post({ type: "scene", scene: made }, [buffer, weights.buffer]);
 }

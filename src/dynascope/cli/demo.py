@@ -4,20 +4,17 @@ Whatever is shown must be in a store: in the folder of --out, or in a temporary 
 however the command ends (unless it is killed).
 """
 
-import os
 import shutil
-import signal
-import sys
 import tempfile
-import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dynascope.cli.interrupt import CtrlC
+from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.cli.job import Outcome, Watch, carry_out
+from dynascope.cli.show import leave, serve
 from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
@@ -67,12 +64,7 @@ def run(options: Namespace) -> int:
             print(f"\nThere is nothing to show them with: {missing}")
         elif folder and not options.no_show:
             ended = _show(options, folder, rows)
-    if not ended:
-        # An analysis or an answer is in the middle of something that cannot be interrupted. Nobody
-        # waits for it any more, and nothing is being written.
-        sys.stdout.flush()
-        os._exit(0)
-    return 0
+    return leave(ended)
 
 
 def _told(options: Namespace, folder: Path | None) -> list[Row]:
@@ -189,27 +181,13 @@ def _store(out: Path | None, needed: bool) -> Iterator[Path | None]:
     if out or not needed:
         yield out
         return
-    with _signals_raised():
+    with ends_raised():
         above = tempfile.mkdtemp(prefix="dynascope-")
         try:
             yield Path(above, "demo")
         finally:
             with CtrlC():  # a second one must not leave half of it
                 shutil.rmtree(above, ignore_errors=True)
-
-
-@contextmanager
-def _signals_raised() -> Iterator[None]:
-    """A job scheduler's end, or that of a closed terminal, is Ctrl-C's, which cleans up."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
-    for each, handler in before.items():
-        if handler is signal.SIG_DFL:  # under nohup it is not
-            signal.signal(each, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 # ---- the sandbox --------------------------------------------------------------------------------
@@ -228,7 +206,6 @@ def _missing() -> str:
 
 def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
     """Serve the runs until Ctrl-C; whether all that was being computed has ended."""
-    from dynascope.cli.show import announce
     from dynascope.sandbox.app import Shown
     from dynascope.sandbox.server import Sandbox
 
@@ -236,16 +213,7 @@ def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
     print(f"\n{_why(best)}")
     if options.out is None:
         print("The runs are in a temporary folder, removed at the end; --out FOLDER keeps them.")
-    sandbox = Sandbox(folder, shown=Shown(best["id"]))
-    try:
-        # uvicorn sees to SIGINT and SIGTERM; an exception in the middle of its loop is no good end.
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            signal.signal(signal.SIGHUP, lambda number, frame: sandbox.stop())
-        announce(sandbox, options)
-        sandbox.run()
-    except KeyboardInterrupt:
-        pass  # the way to end it
-    return sandbox.close() and threading.active_count() == 1
+    return serve(Sandbox(folder, shown=Shown(best["id"])), options)
 
 
 def _richness(row: Row) -> tuple[bool, bool, int]:

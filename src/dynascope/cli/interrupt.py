@@ -1,13 +1,15 @@
 """Ctrl-C without loss."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # the second is what job schedulers send
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, a job scheduler, a closed terminal
 
 
 class CtrlC:
-    """Within its block Ctrl-C (or SIGTERM) is noted, and raised only where somebody calls `check`.
+    """Within its block Ctrl-C (or another end) is noted, and raised where somebody calls `check`.
 
     As an exception it could strike between a finished run and the list that keeps it; noted, it
     strikes where the work can stop. The first one also ends the process's interest in more of
@@ -19,7 +21,7 @@ class CtrlC:
         self._asked = False
 
     def __enter__(self) -> "CtrlC":
-        self._before = {number: signal.getsignal(number) for number in _SIGNALS}
+        self._before = {number: signal.getsignal(number) for number in _ENDS}
         for number, before in self._before.items():
             if before is not signal.SIG_IGN:  # a shell's background job: Ctrl-C is for others
                 signal.signal(number, self._note)
@@ -42,5 +44,19 @@ class CtrlC:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
-        for each in _SIGNALS:
+        for each in _ENDS:
             signal.signal(each, signal.SIG_IGN)
+
+
+@contextmanager
+def ends_raised() -> Iterator[None]:
+    """Within its block all ends are Ctrl-C's own: an exception, at once."""
+    before = {number: signal.getsignal(number) for number in _ENDS}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:  # under nohup it is not
+            signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,15 @@ class Watch:
         self._ctrl_c, self._bar = ctrl_c, bar
 
     def __call__(self, status: Status) -> None:
-        if self._bar:
-            self._bar(status)
         self._ctrl_c.check()
+        if self._bar:
+            with suppress(OSError):  # a terminal that was closed must not cost the runs
+                self._bar(status)
 
     def close(self) -> None:
         if self._bar:
-            self._bar.close()
+            with suppress(OSError):
+                self._bar.close()
 
 
 def carry_out(

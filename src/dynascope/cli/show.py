@@ -1,6 +1,7 @@
 """`dynascope show`: runs in the browser."""
 
 import os
+import signal
 import sys
 import threading
 import webbrowser
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.address import parse, resolve
 from dynascope.cli.arguments import number
+from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.cli.marking import many
 
 if TYPE_CHECKING:
@@ -48,21 +50,36 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until Ctrl-C."""
-    sandbox = _sandbox(options)
-    try:
-        announce(sandbox, options)
-        sandbox.run()
-    except KeyboardInterrupt:
-        pass  # the way to end it
-    if not sandbox.close():
-        # An analysis is in the middle of something that cannot be interrupted. Nobody waits for
-        # it any more, and nothing is being written.
+    return leave(serve(_sandbox(options), options))
+
+
+def serve(sandbox: "Sandbox", options: Namespace) -> bool:
+    """Say where, and serve until Ctrl-C or another end; whether all work has ended then."""
+    with ends_raised():
+        try:
+            # uvicorn sees to the others; an exception in the middle of its loop is no good end.
+            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+                signal.signal(signal.SIGHUP, lambda number, frame: sandbox.stop())
+            _announce(sandbox, options)
+            sandbox.run()
+        except KeyboardInterrupt:
+            pass  # the way to end it
+        with CtrlC():  # of a second one there is nothing more to end
+            return sandbox.close() and threading.active_count() == 1
+
+
+def leave(ended: bool) -> int:
+    """The exit code. What has not ended cannot be interrupted: an analysis, or an answer.
+
+    Nobody waits for it any more, and nothing is being written.
+    """
+    if not ended:
         sys.stdout.flush()
         os._exit(0)
     return 0
 
 
-def announce(sandbox: "Sandbox", options: Namespace) -> None:
+def _announce(sandbox: "Sandbox", options: Namespace) -> None:
     if not sandbox.loopback:
         print(
             f"dynascope: warning: other machines reach {options.host}; whoever has the address "

@@ -8,12 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis.rows import plain
+from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
 from dynascope.errors import DynascopeError
+from dynascope.run import SOLVED_ACCURACY
 from dynascope.sandbox.contents import Blob
 from dynascope.sandbox.security import RefusedError
 from dynascope.store.stored import StoredRun
 
 Array = npt.NDArray[Any]
+
+# What the client judges by where it cannot wait for an analysis: while the playhead moves.
+THRESHOLDS = {
+    "solved_accuracy": SOLVED_ACCURACY,
+    "clear_gap": CLEAR_GAP,
+    "rounding": ROUNDING,
+}
 
 
 def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
@@ -41,6 +50,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "note": run.note,
             "summary": {name: summary[name] for name in _SUMMARY},
             "found": found,
+            "thresholds": THRESHOLDS,
             "notes": list(dict.fromkeys(notes)),
         }
     )
@@ -86,9 +96,8 @@ def state(run: StoredRun, epoch: int) -> Blob:
     kept = np.flatnonzero(run.state_epochs == epoch)
     if not len(kept):
         raise RefusedError(404, f"Run {run.id} keeps no state after epoch {epoch}.")
-    tensors, row = run._tensors, int(kept[-1])
-    parts = [tensors[f"states/{name}"][row].reshape(3, -1) for name in run.config.shapes]
-    return Blob.of(_bytes(np.concatenate(parts, axis=1)), _etag(run, f"state-{epoch}"))
+    row = int(kept[-1])
+    return Blob.of(_bytes(run.rows("states", row, row + 1)), _etag(run, f"state-{epoch}"))
 
 
 def examples(run: StoredRun, split: str) -> Blob:
@@ -103,10 +112,8 @@ def weights(run: StoredRun) -> Blob:
 
     def read(begin: int, end: int) -> bytes:
         first, last = begin // row, -(-end // row)
-        tensors = run._tensors  # each time: to touch a map of a file that was cut off is fatal
-        parts = [tensors[f"weights/{name}"][first:last] for name in run.config.shapes]
-        flat = [part.reshape(len(part), int(np.prod(part.shape[1:]))) for part in parts]
-        return _bytes(np.concatenate(flat, axis=1))[begin - first * row : end - first * row]
+        found = _bytes(run.rows("weights", first, last))
+        return found[begin - first * row : end - first * row]
 
     return Blob(len(run.weight_epochs) * row, _etag(run, "weights"), read)
 

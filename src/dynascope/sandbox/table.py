@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dynascope.sandbox.contents import Blob, Document
 from dynascope.sandbox.library import MOST_RUNS, Opened
+from dynascope.sandbox.one import THRESHOLDS
 from dynascope.store.shard_read import Shard
 from dynascope.store.tensors import DamagedError
 
@@ -42,6 +43,7 @@ def table_document(opened: Opened) -> Document:
         "left_out": max(len(opened.runs) - MOST_RUNS, 0),
         "columns": columns,
         "same": same,
+        "thresholds": THRESHOLDS,
     }
     return Document.of(json.dumps(whole, separators=(",", ":"), allow_nan=False).encode())
 

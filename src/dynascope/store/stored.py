@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +142,7 @@ class StoredRun(Run):
 
     @cached_property
     def weights(self) -> Array:
-        return self._packed("weights")
+        return self.rows("weights")
 
     @cached_property
     def weight_epochs(self) -> npt.NDArray[np.int64]:
@@ -150,7 +150,7 @@ class StoredRun(Run):
 
     @cached_property
     def states(self) -> Array:
-        return self._packed("states")
+        return self.rows("states")
 
     @cached_property
     def state_epochs(self) -> npt.NDArray[np.int64]:
@@ -182,10 +182,24 @@ class StoredRun(Run):
         kept = np.flatnonzero(self.weight_epochs == at)
         if not len(kept):
             return super().parameters(epoch)
-        tensors = self._tensors
-        rows = [tensors[f"weights/{name}"][kept[-1]] for name in self.config.shapes]
-        flat = np.concatenate([row.ravel() for row in rows])
+        row = int(kept[-1])
+        flat = self.rows("weights", row, row + 1)[0].copy()
         return Parameters.from_flat(flat, self.config.shapes)
+
+    def rows(
+        self, what: Literal["weights", "states"], begin: int = 0, end: int | None = None
+    ) -> Array:
+        """Rows of `weights` or `states`, laid out as there; no others are copied into memory.
+
+        Within the package, for those to whom all of a trajectory is too much. The file is looked
+        at each time: one that was cut off meanwhile is an error like any other.
+        """
+        tensors = self._tensors
+        parts = [tensors[f"{what}/{name}"][begin:end] for name in self.config.shapes]
+        lead = 1 if what == "weights" else 2
+        packed = np.concatenate([_flat(part, lead) for part in parts], axis=-1)
+        packed.flags.writeable = False
+        return packed
 
     def loaded(self) -> Run:
         """All of it read: nothing that happens to its files matters any more."""
@@ -195,14 +209,6 @@ class StoredRun(Run):
         epochs: npt.NDArray[np.int64] = self._tensors[f"{what}/epoch"].copy()
         epochs.flags.writeable = False
         return epochs
-
-    def _packed(self, what: str) -> Array:
-        tensors = self._tensors
-        parts = [tensors[f"{what}/{name}"] for name in self.config.shapes]
-        lead = 1 if what == "weights" else 2
-        packed = np.concatenate([_flat(part, lead) for part in parts], axis=-1)
-        packed.flags.writeable = False
-        return packed
 
 
 _PARTS = ("tokens", "targets")

@@ -15,12 +15,20 @@ export interface StoreAnswer {
   shown: { run: string | null; epoch: number | null };
 }
 
+/** What Python judges by. */
+export interface Thresholds {
+  solved_accuracy: number; // above it a run is solved
+  clear_gap: number; // from it on clusters are clear
+  rounding: number; // of the mean square: a variance below it is none
+}
+
 export interface RunsAnswer {
   state: string;
   count: number;
   left_out: number;
   columns: Columns;
   same: Readonly<Record<string, Cell>>;
+  thresholds: Thresholds;
 }
 
 /** One run, with what only the server knows of it. */
@@ -29,6 +37,7 @@ export interface RunDetails extends RunInfo {
   sets: Record<"train" | "test", number | null>;
   summary: Record<string, number | null>;
   found: Record<string, unknown>; // columns of analyses; null: not analysed
+  thresholds: Thresholds;
   notes: string[]; // why something is missing
 }
 
@@ -133,6 +142,7 @@ export interface RunAnswer {
   note: string | null;
   summary: Record<string, number | null>;
   found: Record<string, unknown> | null;
+  thresholds: Thresholds;
   notes: string[];
 }
 
@@ -156,6 +166,7 @@ export function detailsOf(answer: RunAnswer): RunDetails {
     origin: answer.origin,
     summary: answer.summary,
     found: answer.found ?? {},
+    thresholds: answer.thresholds,
     notes: answer.notes,
   };
 }

@@ -7,11 +7,29 @@ import { MAP_PANELS } from "./types";
 
 type Value = string | number;
 
+const CURVE_PANELS = ["loss", "accuracy", "gradients", "shares"] as const satisfies Panel[];
+
 export interface Exported {
   scene: Scene;
   plan: ScenePlan;
   sequences: Sequences;
   curves: Readonly<Record<string, Numbers>>;
+}
+
+/** Whether a panel shows curves over the whole run, or one epoch of it. */
+export function span(panel: Panel): "run" | "epoch" {
+  return (CURVE_PANELS as readonly Panel[]).includes(panel) ? "run" : "epoch";
+}
+
+/** `epoch` is that of what is drawn; data of many epochs are not called after one. */
+export function fileName(
+  id: string,
+  panel: Panel,
+  format: "svg" | "png" | "csv",
+  epoch: number,
+): string {
+  const all = format === "csv" && (span(panel) === "run" || panel === "hessian");
+  return `${id.slice(0, 8)}${all ? "" : `-epoch${epoch}`}-${panel}.${format}`;
 }
 
 /** The CSV of a panel, or null for one whose data are not here (the Hessian's spectrum). */
@@ -23,7 +41,7 @@ export function panelCsv(panel: Panel, what: Exported): string | null {
       return csv(["sequence", "target", "class", "probability"], probabilityRows(what));
     case "decision_map":
     case "output_map":
-      return csv(["x", "y", "class", "probability"], mapRows(panel, what));
+      return csv(["x", "y", "class", "logit"], mapRows(panel, what));
     case "loss":
       return curvesCsv(what.curves, (name) => name.endsWith("_loss"));
     case "accuracy":
@@ -125,12 +143,12 @@ function* probabilityRows({ scene, plan, sequences }: Exported): Generator<Value
 }
 
 function* mapRows(panel: keyof typeof MAP_PANELS, { scene }: Exported): Generator<Value[]> {
-  const { probabilities, width, height, classes, extent } = scene.maps[panel];
+  const { logits, width, height, classes, extent } = scene.maps[panel];
   for (let row = 0; row < height; row++)
     for (let column = 0; column < width; column++) {
       const x = extent.x0 + ((column + 0.5) * (extent.x1 - extent.x0)) / width;
       const y = extent.y0 + ((row + 0.5) * (extent.y1 - extent.y0)) / height;
       for (let c = 0; c < classes; c++)
-        yield [x, y, c, probabilities[(row * width + column) * classes + c]!];
+        yield [x, y, c, logits[(row * width + column) * classes + c]!];
     }
 }

@@ -13,6 +13,7 @@ import { Heap, rowsIn } from "./kernel/heap";
 import { Model, type ModelOptions } from "./kernel/model";
 import { checkNames } from "./kernel/names";
 import type { Examples } from "./kernel/trainer";
+import { unsupported } from "./support";
 import type { Task } from "./types";
 
 export type { Crossed } from "./kernel/design";
@@ -48,25 +49,6 @@ export interface PrincipalPlane {
 }
 
 const SPLITS = ["train", "test"] as const; // in the order of their streams
-
-// A function that returns a vector, which a browser without SIMD does not accept:
-// header; type () -> v128; one function; its body: i32.const 0, i8x16.splat, end.
-const SIMD_MODULE = [
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
-  ...[0x03, 0x02, 0x01, 0x00],
-  ...[0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b],
-];
-
-/** A sentence when this browser cannot run the kernel, or null. */
-export function unsupported(): string | null {
-  if (typeof WebAssembly === "object" && WebAssembly.validate(Uint8Array.from(SIMD_MODULE)))
-    return null;
-  return (
-    "This browser has no WebAssembly SIMD, which the kernel needs; " +
-    "use Chrome or Edge 91, Firefox 89, Safari 16.4, or a later one."
-  );
-}
 
 export class Kernel {
   private constructor(private readonly heap: Heap) {

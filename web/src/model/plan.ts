@@ -102,11 +102,7 @@ function slabs(
   const doubles = (n: number): Float64Array<ArrayBuffer> => take(Float64Array<ArrayBuffer>, 8, n);
   const points = (count: number): Points => ({ x: doubles(count), y: doubles(count), count });
   const map = (): ClassMap => ({
-    probabilities: take(
-      Float32Array<ArrayBuffer>,
-      4,
-      plan.mapWidth * plan.mapHeight * plan.classes,
-    ),
+    logits: take(Float32Array<ArrayBuffer>, 4, plan.mapWidth * plan.mapHeight * plan.classes),
     width: plan.mapWidth,
     height: plan.mapHeight,
     classes: plan.classes,

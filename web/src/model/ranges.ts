@@ -6,6 +6,8 @@ import type { Extent, Points } from "./types";
 const PADDING = 0.08; // of the size, on each side
 const TAIL = 0.05; // of the sampled epochs, at each end, may be blow-ups
 const BEYOND = 0.5; // of the size: how far such epochs may still stretch an axis
+const ROOM = 0.2; // around the points when a followed axis sets out anew: it can rest the longer
+const SMALL = 0.45; // of the axis: points that take up less make it close in
 const TAU = 180; // milliseconds in which a followed axis does 63% of its way
 
 export const NOTHING: Readonly<Extent> = {
@@ -36,6 +38,15 @@ export function includeCircle(out: Extent, radius: number): Extent {
   out.y0 = Math.min(out.y0, -radius);
   out.y1 = Math.max(out.y1, radius);
   return out;
+}
+
+export function union(a: Extent, b: Extent): Extent {
+  return {
+    x0: Math.min(a.x0, b.x0),
+    x1: Math.max(a.x1, b.x1),
+    y0: Math.min(a.y0, b.y0),
+    y1: Math.max(a.y1, b.y1),
+  };
 }
 
 export function isEmpty(extent: Extent): boolean {
@@ -78,6 +89,21 @@ export function framed(extent: Extent, aspect = 1, padding = PADDING): Extent {
   const [w, h] = [(height * aspect) / 2, height / 2];
   return { x0: cx - w, x1: cx + w, y0: cy - h, y1: cy + h };
 }
+
+/** Where a followed axis should stand: where it stands as long as the points fill it well. Axes that
+ * move all the time hide how the points move. */
+export function settled(held: Extent | null, points: Extent, aspect = 1): Extent {
+  if (held === null) return framed(points, aspect);
+  const [width, height] = [held.x1 - held.x0, held.y1 - held.y0];
+  const shape = Math.abs(width / height - aspect) < 1e-3 * aspect;
+  if (shape && isEmpty(points)) return held;
+  const needed = framed(points, aspect, 0);
+  const filled = needed.x1 - needed.x0 >= SMALL * width;
+  return shape && filled && holds(held, points) ? held : framed(points, aspect, ROOM);
+}
+
+const holds = (a: Extent, b: Extent): boolean =>
+  b.x0 >= a.x0 && b.x1 <= a.x1 && b.y0 >= a.y0 && b.y1 <= a.y1;
 
 /** One frame of following: `current` moved towards `target` by what `ms` milliseconds allow.
  *

@@ -44,7 +44,7 @@ export type Stage = (typeof PAIR_STAGES)[number] | (typeof SEQUENCE_STAGES)[numb
 /** What a scene needs of the kernel, for one shape of model; `sceneKernel` makes it. */
 export interface SceneKernel extends PlaneMaker {
   forward(weights: Numbers, tokens: Int32Array, stages: readonly Stage[]): Record<string, Numbers>;
-  /** Probabilities [y, x, class] where origin + x a + y b takes the place of a stage. */
+  /** Logits [y, x, class] where origin + x a + y b takes the place of a stage. */
   grid(
     weights: Numbers,
     at: "sequence" | "output",
@@ -129,7 +129,7 @@ export class SceneBuilder {
     centres(this.x, extent.x0, extent.x1);
     centres(this.y, extent.y0, extent.y1);
     const at = MAP_PANELS[panel];
-    map.probabilities.set(this.kernel.grid(weights, at, this.plan.planes[at], this.x, this.y));
+    map.logits.set(this.kernel.grid(weights, at, this.plan.planes[at], this.x, this.y));
     map.extent = { ...extent };
   }
 

@@ -123,9 +123,9 @@ export interface Plane {
   projected: boolean; // d > 2: say so, with the shares
 }
 
-/** Probabilities of the classes over a rectangle: cell (column, row) is at the cell's centre. */
+/** Logits of the classes over a rectangle: cell (column, row) is at the cell's centre. */
 export interface ClassMap {
-  probabilities: Float32Array; // [height, width, classes]; row 0 is at the bottom (y0)
+  logits: Float32Array; // [height, width, classes]; row 0 is at the bottom (y0)
   width: number;
   height: number;
   classes: number;

@@ -1,7 +1,10 @@
 // The whole view as a short text in the URL's fragment, and back.
 //
-// `#v=1&run=0f3a...&t=466&axes=follow`: what has its default is left out. Anything can stand in a
-// URL: unknown keys and values that make no sense are passed over, one by one, and never fail.
+// `#v=1&run=0f3a...&t=466&speed=1&axes=follow&hide=&theme=auto`: what has its default is left out,
+// but for preferences. What a URL does not say of those is as the reader prefers, so one that is to
+// show all readers the same, and its writer too after a change of mind, says all of them.
+// Anything can stand in a URL: unknown keys and values that make no sense are passed over, one by
+// one, and never fail.
 
 import { PANELS, type ViewState } from "./types";
 
@@ -15,7 +18,7 @@ export const DEFAULT_VIEW: Readonly<ViewState> = {
   runs: [],
   epoch: 0,
   speed: 1,
-  axes: "fixed",
+  axes: "follow",
   hidden: [],
   big: null,
   theme: "auto",
@@ -26,7 +29,11 @@ export const DEFAULT_VIEW: Readonly<ViewState> = {
   filter: "",
 };
 
-/** How one part of the view is written ("" = left out) and read (undefined = makes no sense). */
+/** What is a matter of taste: remembered for URLs that do not say it. */
+export const PREFERENCES = ["speed", "axes", "hidden", "theme"] as const;
+export type Preferences = Pick<ViewState, (typeof PREFERENCES)[number]>;
+
+/** How one part of the view is written and read (undefined = makes no sense). */
 interface Field<T> {
   key: string;
   write(value: T): string;
@@ -37,7 +44,7 @@ const FIELDS: { [Name in keyof ViewState]: Field<ViewState[Name]> } = {
   runs: list("run", (id) => /^[0-9a-zA-Z_-]{1,64}$/.test(id), 2),
   epoch: number("t", 0, LAST_EPOCH, true),
   speed: number("speed", ...SPEEDS, false),
-  axes: choice("axes", ["fixed", "follow"]),
+  axes: choice("axes", ["follow", "fixed"]),
   hidden: list("hide", isPanel, PANELS.length),
   big: optional("big", (text) => (isPanel(text) ? text : undefined)),
   theme: choice("theme", ["auto", "light", "dark"]),
@@ -49,29 +56,58 @@ const FIELDS: { [Name in keyof ViewState]: Field<ViewState[Name]> } = {
 };
 const NAMES = Object.keys(FIELDS) as (keyof ViewState)[];
 
-/** A fragment with its "#", or "" for the default view. */
+/** A fragment with its "#". */
 export function writeView(view: ViewState): string {
-  const parts: string[] = [];
-  for (const name of NAMES) {
-    const { key, write } = FIELDS[name] as Field<unknown>;
-    const value = write(view[name]);
-    if (value !== write(DEFAULT_VIEW[name])) parts.push(`${key}=${escaped(value)}`);
-  }
-  return parts.length ? `#v=${VERSION}&${parts.join("&")}` : "";
+  const said = NAMES.filter((name) => isPreference(name) || differs(name, view));
+  return `#${[`v=${VERSION}`, ...said.map((name) => written(name, view[name]))].join("&")}`;
 }
 
-/** The view of a fragment (or query); what it does not say, or says wrongly, has its default. */
-export function readView(fragment: string): ViewState {
-  const view = structuredClone(DEFAULT_VIEW) as ViewState;
-  const said = new URLSearchParams(fragment.slice(0, LONGEST).replace(/^[#?]+/, ""));
-  if ((said.get("v") ?? VERSION) !== VERSION) return view;
-  for (const name of NAMES) {
+/** The view of a fragment (or query); what it does not say, or says wrongly, is as preferred, and
+ * what is not preferred either has its default. */
+export function readView(fragment: string, preferred: Partial<Preferences> = {}): ViewState {
+  const plain = structuredClone(DEFAULT_VIEW) as ViewState;
+  return { ...plain, ...preferred, ...saidIn(fragment) };
+}
+
+/** Preferences as a text to keep, in the manner of a fragment; reading it gets the same checks. */
+export function writePreferences(preferred: Partial<Preferences>): string {
+  const said = PREFERENCES.filter((name) => preferred[name] !== undefined);
+  return said.map((name) => written(name, preferred[name])).join("&");
+}
+
+export function readPreferences(text: string): Partial<Preferences> {
+  return preferredIn(saidIn(text));
+}
+
+/** The preferences among parts of a view. */
+export function preferredIn(part: Partial<ViewState>): Partial<Preferences> {
+  const found = PREFERENCES.filter((name) => part[name] !== undefined);
+  return Object.fromEntries(found.map((name) => [name, part[name]]));
+}
+
+function isPreference(name: keyof ViewState): boolean {
+  return (PREFERENCES as readonly string[]).includes(name);
+}
+
+function differs(name: keyof ViewState, view: ViewState): boolean {
+  return written(name, view[name]) !== written(name, DEFAULT_VIEW[name]);
+}
+
+function written(name: keyof ViewState, value: unknown): string {
+  const { key, write } = FIELDS[name] as Field<unknown>;
+  return `${key}=${escaped(write(value))}`;
+}
+
+/** What a text says of the view and what makes sense of it. */
+function saidIn(text: string): Partial<ViewState> {
+  const said = new URLSearchParams(text.slice(0, LONGEST).replace(/^[#?]+/, ""));
+  if ((said.get("v") ?? VERSION) !== VERSION) return {};
+  const found: [string, unknown][] = NAMES.map((name) => {
     const { key, read } = FIELDS[name] as Field<unknown>;
     const value = said.get(key);
-    const meant = value === null || value.length > LONGEST_TEXT ? undefined : read(value);
-    if (meant !== undefined) Object.assign(view, { [name]: meant });
-  }
-  return view;
+    return [name, value === null || value.length > LONGEST_TEXT ? undefined : read(value)];
+  });
+  return Object.fromEntries(found.filter(([, meant]) => meant !== undefined));
 }
 
 export function sameView(a: ViewState, b: ViewState): boolean {
@@ -125,6 +161,7 @@ function list(key: string, fits: (item: string) => boolean, most: number): Field
     key,
     write: (items) => items.join(","),
     read: (text) => {
+      if (text === "") return []; // none, and that is said
       const items = [...new Set(text.split(",").filter(fits))].slice(0, most);
       return items.length ? items : undefined;
     },

@@ -2,9 +2,9 @@
 
 import type { Box } from "../axes";
 import { panelExtent } from "../model/extents";
-import { follow, framed, NOTHING, sameExtent } from "../model/ranges";
+import { follow, framed, NOTHING, sameExtent, settled, union } from "../model/ranges";
 import type { Extent, MapPanel, PointPanel } from "../model/types";
-import { seen } from "../state";
+import { seen, slots } from "../state";
 import type { Frame } from "./painter";
 
 const MARGIN = 0.015; // of a map's size, on each side: lines are drawn up to the edge
@@ -17,6 +17,7 @@ function grown({ x0, x1, y0, y1 }: Extent, by: number): Extent {
 
 export class AxisKeeper {
   private current: Extent | null = null;
+  private target: Extent | null = null;
   private at = 0;
   moving = false;
 
@@ -42,23 +43,27 @@ export class AxisKeeper {
   }
 
   private fixed(frame: Frame, aspect: number): Extent {
-    this.current = null;
+    this.current = this.target = null;
     this.moving = false;
     return framed(frame.slot.extents.value[this.panel], aspect);
   }
 
   private followed(frame: Frame, aspect: number): Extent {
     const now = performance.now();
-    const target = framed(this.now(frame), aspect);
-    this.current = follow(this.current, target, Math.min(now - this.at, 50));
+    this.target = settled(this.target, this.now(frame), aspect);
+    this.current = follow(this.current, this.target, Math.min(now - this.at, 50));
     this.at = now;
-    this.moving = !sameExtent(this.current, target);
+    this.moving = !sameExtent(this.current, this.target);
     return this.current;
   }
 
-  private now(frame: Frame): Extent {
-    return frame.scene
-      ? panelExtent(this.panel, frame.scene, frame.slot.plan.value)
-      : { ...NOTHING };
+  /** What the axes have to hold now. Two moments of one run share them: they are to be compared. */
+  private now({ slot }: Frame): Extent {
+    const together = slots.value.filter((other) => other.info.id === slot.info.id);
+    return together.reduce(
+      (all, { scene, plan }) =>
+        scene.value ? union(all, panelExtent(this.panel, scene.value, plan.value)) : all,
+      { ...NOTHING },
+    );
   }
 }

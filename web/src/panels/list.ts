@@ -56,7 +56,7 @@ export const TITLES: Record<Panel, Title> = {
     about: "What the rest of the model predicts for each place of the sequence embedding.",
   },
   sequence_normalized: {
-    title: "Normalised",
+    title: "Normalised sequences",
     formula: "ξ̂ = norm ξ",
     about: "Sequence embeddings as the feed-forward sees them.",
   },

@@ -1,7 +1,7 @@
 // Class probabilities as a smooth picture with the line where the likelier of two classes changes.
 //
-// Between the cells of the grid not the probabilities of two classes are interpolated but the
-// logarithm of their ratio: a steep boundary stays a sharp and straight one, without seams or steps.
+// Between the cells of the grid not probabilities are interpolated but logits: a steep boundary
+// stays a sharp and straight one, without seams or steps.
 
 import type { Axes } from "../axes";
 import type { Triple } from "../model/colour";
@@ -11,16 +11,16 @@ import { newPixels, pack, type Pixels } from "../pixels";
 import { zeroLine } from "../strokes";
 import type { Frame } from "./painter";
 
-const LEAST = 1e-30; // probability
-const SURE = 9; // logarithm of a ratio: beyond it a colour is pure
+const SURE = 9; // difference of two logits: beyond it a colour is pure
 const STEPS = 1023;
 
 export class ClassMapImage {
   private pixels: Pixels = newPixels(0, 0);
-  private ahead = new Float32Array(0); // of two classes: the logarithm of their ratio
+  private ahead = new Float32Array(0); // of two classes: by how much the second's logit is larger
   private painted: unknown = null;
   private about = "";
-  private table = new Uint32Array(0);
+  private colours: Triple[] = []; // of the classes
+  private table = new Uint32Array(0); // of two classes: from one colour to the other
 
   draw(pen: Pen, axes: Axes, map: ClassMap, frame: Frame): void {
     if (!map.width || !map.height) return;
@@ -34,25 +34,24 @@ export class ClassMapImage {
 
   /** Paints as many pixels as the screen has there, unless they are as they should be. */
   private fit(width: number, height: number, map: ClassMap, frame: Frame): void {
-    const about = `${frame.palette.theme} ${width} ${height}`;
+    const about = `${frame.palette.theme} ${width} ${height} ${map.classes}`;
     if (this.painted === frame.scene && this.about === about) return;
     if (width < 1 || height < 1 || width * height > 2 ** 23) return;
     if (this.pixels.width !== width || this.pixels.height !== height)
       this.pixels = newPixels(width, height);
-    const colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
-    if (this.about !== about) this.table = shades(colours[0]!, colours[1] ?? colours[0]!);
+    if (this.about !== about) {
+      this.colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
+      this.table = shades(this.colours[0]!, this.colours[1] ?? this.colours[0]!);
+    }
     [this.painted, this.about] = [frame.scene, about];
-    if (map.classes !== 2) return this.paintMany(map, colours);
+    if (map.classes !== 2) return this.paintMany(map);
     this.compare(map);
     this.paintTwo(map);
   }
 
-  private compare({ probabilities, width, height }: ClassMap): void {
+  private compare({ logits, width, height }: ClassMap): void {
     if (this.ahead.length !== width * height) this.ahead = new Float32Array(width * height);
-    for (let i = 0; i < this.ahead.length; i++)
-      this.ahead[i] = Math.log(
-        (probabilities[2 * i + 1]! + LEAST) / (probabilities[2 * i]! + LEAST),
-      );
+    for (let i = 0; i < this.ahead.length; i++) this.ahead[i] = logits[2 * i + 1]! - logits[2 * i]!;
   }
 
   /** Two classes: one number decides, so a table of colours does. */
@@ -79,35 +78,40 @@ export class ClassMapImage {
     }
   }
 
-  private paintMany(
-    { probabilities, width: w, height: h, classes }: ClassMap,
-    colours: readonly Triple[],
-  ): void {
+  /** More classes: a pixel has the colours of the two likeliest. */
+  private paintMany({ logits, width: w, height: h, classes }: ClassMap): void {
     const { words, width, height } = this.pixels;
     const [columns, rows] = [places(w, width), places(h, height)];
-    const line = new Float32Array(3 * w);
+    const line = new Float32Array(classes * w);
     let at = 0;
     for (let row = height - 1; row >= 0; row--) {
-      const [low, high, v] = [rows.low[row]! * w, rows.high[row]! * w, rows.share[row]!];
-      line.fill(0);
-      for (let i = 0; i < w; i++)
-        for (let c = 0; c < classes; c++) {
-          const p =
-            probabilities[(low + i) * classes + c]! * (1 - v) +
-            probabilities[(high + i) * classes + c]! * v;
-          const colour = colours[c]!;
-          for (let k = 0; k < 3; k++) line[3 * i + k]! += p * colour[k]!;
-        }
+      const [low, high] = [rows.low[row]! * w * classes, rows.high[row]! * w * classes];
+      const v = rows.share[row]!;
+      for (let i = 0; i < line.length; i++)
+        line[i] = logits[low + i]! * (1 - v) + logits[high + i]! * v;
       for (let column = 0; column < width; column++) {
-        const [a, b, u] = [
-          3 * columns.low[column]!,
-          3 * columns.high[column]!,
-          columns.share[column]!,
-        ];
-        const mix = (k: number): number => line[a + k]! * (1 - u) + line[b + k]! * u;
-        words[at++] = pack(mix(0), mix(1), mix(2));
+        const [a, b] = [classes * columns.low[column]!, classes * columns.high[column]!];
+        const u = columns.share[column]!;
+        let [first, second, most, next] = [0, 0, -Infinity, -Infinity];
+        for (let c = 0; c < classes; c++) {
+          const value = line[a + c]! * (1 - u) + line[b + c]! * u;
+          if (value > most) [second, next, first, most] = [first, most, c, value];
+          else if (value > next) [second, next] = [c, value];
+        }
+        words[at++] = this.between(first, second, most - next);
       }
     }
+  }
+
+  /** The colour where one class is ahead of the next likely one by so much. */
+  private between(first: number, second: number, ahead: number): number {
+    const [from, to] = [this.colours[second]!, this.colours[first]!];
+    const p = ahead > SURE ? 1 : 1 / (1 + Math.exp(-ahead));
+    return pack(
+      from[0] + p * (to[0] - from[0]),
+      from[1] + p * (to[1] - from[1]),
+      from[2] + p * (to[2] - from[2]),
+    );
   }
 
   private boundary(pen: Pen, axes: Axes, { width, height, extent }: ClassMap, frame: Frame): void {

@@ -1,6 +1,7 @@
 // One panel: title, tools, and its picture.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Menu } from "../menu";
 import type { Panel } from "../model/types";
 import { save, type Format } from "../save";
 import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state";
@@ -22,7 +23,11 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
       save(name, format, painter, now).catch((error: Error) => (trouble.value = error.message));
   };
   return (
-    <section class={big ? "panel big" : "panel"} data-panel={name} aria-label={title}>
+    <section
+      class={big ? "panel big" : "panel"}
+      data-panel={name}
+      aria-label={`${title} ${formula}`}
+    >
       <header>
         <h3 title={about}>{title}</h3>
         <span class="formula">{formula}</span>
@@ -120,6 +125,7 @@ function Tools({
         <button
           class="plain"
           aria-label={`${title}: save or hide`}
+          aria-haspopup="menu"
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
@@ -135,12 +141,7 @@ function Tools({
         </button>
       </span>
       {open && (
-        <div
-          class="menu"
-          role="menu"
-          onPointerLeave={() => setOpen(false)}
-          onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
-        >
+        <Menu label={`${title}: save or hide`} close={() => setOpen(false)}>
           {(["svg", "png", "csv"] as const).map((format) => (
             <button role="menuitem" onClick={pick(() => write(format))}>
               {format === "csv" ? "Data as CSV" : `Save as ${format.toUpperCase()}`}
@@ -149,7 +150,7 @@ function Tools({
           <button role="menuitem" onClick={pick(() => toggleHidden(name))}>
             Hide
           </button>
-        </div>
+        </Menu>
       )}
     </>
   );

@@ -9,6 +9,7 @@ import type { Pen } from "../pen";
 import { arrow } from "./arrow";
 import { AxisKeeper } from "./keeper";
 import { ClassMapImage } from "./map";
+import { beside, besideGroups, besidePoints } from "./naming";
 import { activeIn, plot, type Frame, type Painter } from "./painter";
 
 export interface ScatterSpec {
@@ -26,14 +27,15 @@ export interface ScatterSpec {
 }
 
 const REACH = 13; // pixels from the pointer
+const MOST_NAMES = [10, 60] as const; // of multisets, in a small panel and in a large one
 
 export class Scatter implements Painter {
   private readonly keeper: AxisKeeper;
   private readonly placer = new Placer();
   private readonly image = new ClassMapImage();
   private axes: Axes | null = null;
-  private xs = new Float64Array(0);
-  private ys = new Float64Array(0);
+  xs = new Float64Array(0); // where the points are on the screen
+  ys = new Float64Array(0);
 
   constructor(private readonly spec: ScatterSpec) {
     this.keeper = new AxisKeeper(spec.panel, spec.map);
@@ -65,7 +67,7 @@ export class Scatter implements Painter {
       this.dots(pen, frame, points.count);
       if (this.spec.query) this.query(pen, frame, axes, scene);
     });
-    this.write(pen, frame, axes, points.count);
+    this.write(pen, frame, axes);
   }
 
   pick(x: number, y: number, frame: Frame): Mark | null {
@@ -178,9 +180,8 @@ export class Scatter implements Painter {
     );
   }
 
-  private write(pen: Pen, frame: Frame, axes: Axes, count: number): void {
-    const labels = this.spec.groups ? this.groupLabels(frame) : this.pointLabels(frame, count);
-    if (this.spec.query) this.queryLabel(labels, frame, axes);
+  private write(pen: Pen, frame: Frame, axes: Axes): void {
+    const labels = this.names(frame, axes);
     if (!labels.length) return;
     const { x, y, width, height } = axes.box;
     const r = this.spec.radius * 0.7;
@@ -200,55 +201,20 @@ export class Scatter implements Painter {
       });
   }
 
-  private pointLabels(frame: Frame, count: number): Label[] {
-    const texts = this.spec.labels?.(frame);
-    if (!texts) return [];
-    const labels: Label[] = [];
-    for (let i = 0; i < count; i++) {
-      const text = texts[i];
-      if (text && this.marked(frame, i) !== false)
-        labels.push({ id: i, text, x: this.xs[i]!, y: this.ys[i]!, gap: this.spec.radius + 3 });
+  private names(frame: Frame, axes: Axes): Label[] {
+    const { groups, labels, query, radius } = this.spec;
+    const sequences = frame.slot.sequences.value;
+    const few = sequences.groupNames.length <= MOST_NAMES[frame.big ? 1 : 0];
+    const names = groups
+      ? few
+        ? besideGroups(sequences, this, radius, frame.palette)
+        : []
+      : besidePoints(labels?.(frame) ?? [], this, radius, (i) => this.marked(frame, i) !== false);
+    const q = query ? frame.scene?.query : undefined;
+    if (q) {
+      const label = beside([-1, "q"], axes.x(q.x[0]!), axes.y(q.y[0]!), radius);
+      names.unshift({ ...label, colour: frame.palette.colours.query });
     }
-    return labels;
-  }
-
-  /** One label for each multiset, at the middle of its sequences. */
-  private groupLabels(frame: Frame): Label[] {
-    const { group, groupNames } = frame.slot.sequences.value;
-    if (groupNames.length > (frame.big ? 60 : 10)) return [];
-    const sums = groupNames.map(() => ({ x: 0, y: 0, n: 0, right: -Infinity }));
-    for (let i = 0; i < this.xs.length; i++) {
-      const sum = sums[group[i]!]!;
-      sum.x += this.xs[i]!;
-      sum.y += this.ys[i]!;
-      sum.n += 1;
-      sum.right = Math.max(sum.right, this.xs[i]!);
-    }
-    return sums.flatMap((sum, id) => {
-      if (!sum.n || !Number.isFinite(sum.x + sum.y)) return [];
-      const x = sum.x / sum.n;
-      return [
-        {
-          id,
-          text: groupNames[id]!,
-          x,
-          y: sum.y / sum.n,
-          gap: Math.min(sum.right - x, 16) + this.spec.radius + 4,
-        },
-      ];
-    });
-  }
-
-  private queryLabel(labels: Label[], frame: Frame, axes: Axes): void {
-    const query = frame.scene?.query;
-    if (!query) return;
-    labels.unshift({
-      id: -1,
-      text: "q",
-      x: axes.x(query.x[0]!),
-      y: axes.y(query.y[0]!),
-      gap: 6,
-      colour: frame.palette.colours.query,
-    });
+    return names;
   }
 }

@@ -9,6 +9,7 @@ import {
   NOTHING,
   overRun,
   sampledEpochs,
+  settled,
 } from "../../src/model/ranges";
 import { tickLabels, ticks } from "../../src/model/ticks";
 import type { Extent } from "../../src/model/types";
@@ -97,6 +98,21 @@ test("following arrives, never overshoots, never jumps", () => {
   const half = follow(follow(box(0, 1, 0, 1), box(1, 2, 0, 1), 8), box(1, 2, 0, 1), 8);
   const once = follow(box(0, 1, 0, 1), box(1, 2, 0, 1), 16);
   assert.ok(Math.abs(half.x0 - once.x0) < 1e-12, "the frame rate does not matter");
+});
+
+test("a followed axis rests while the points fill it well", () => {
+  const held = settled(null, box(0, 10, 0, 10));
+  assert.deepEqual(held, framed(box(0, 10, 0, 10)));
+  for (const still of [box(0, 10, 0, 10), box(1, 9, 2, 9), box(-0.5, 6, 0, 5)])
+    assert.equal(settled(held, still), held);
+  for (const moved of [box(0, 12, 0, 10), box(-2, 3, 0, 10), box(4, 6, 4, 6)]) {
+    const next = settled(held, moved);
+    assert.notEqual(next, held);
+    assert.ok(next.x0 < moved.x0 && next.x1 > moved.x1 && next.y0 < moved.y0 && next.y1 > moved.y1);
+    assert.equal(settled(next, moved), next, "and rests there");
+  }
+  assert.equal(settled(held, { ...NOTHING }), held, "nothing finite moves nothing");
+  assert.notEqual(settled(held, box(0, 10, 0, 10), 2), held, "a panel of another shape");
 });
 
 const TICKS: [number, number, number[], string[]][] = [

@@ -32,6 +32,7 @@ const ANSWER = {
   note: null,
   summary: { accuracy: 1 },
   found: { verdict: null },
+  thresholds: { solved_accuracy: 0.8, clear_gap: 4, rounding: 1e-20 }, // as the server says, not ours
   notes: [],
 };
 
@@ -103,6 +104,7 @@ test("a run opens with its curves; weights come whole when they are few", async 
   assert.deepEqual(taskOf(run), { length: 3, vocab: 2, positions: [0, 2] });
   assert.deepEqual([...run.curves["test_loss"]!.slice(0, 2)], [99, 100]);
   assert.equal(run.note, "");
+  assert.deepEqual(run.details.thresholds, ANSWER.thresholds);
   assert.ok(!run.ready(7));
   assert.throws(() => run.weights(7), { name: "ReadableError", message: /epoch 7 are not loaded/ });
   await run.load(7);
@@ -152,7 +154,8 @@ test("states, examples, sparklines", async () => {
   await assert.rejects(api.examples(details, "test"), {
     message: "The test set of this run is not known.",
   });
-  const table = { state: "s1", count: 3, left_out: 0, columns: {}, same: {} };
+  const { thresholds } = details;
+  const table = { state: "s1", count: 3, left_out: 0, columns: {}, same: {}, thresholds };
   assert.equal((await api.sparklines(table))[95], 7);
   await assert.rejects(api.sparklines({ ...table, count: 4 }), {
     message: /96 bytes where 128 were due/,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { csv, curvesCsv, panelCsv, type Exported } from "../../src/model/export";
+import { csv, curvesCsv, fileName, panelCsv, type Exported } from "../../src/model/export";
 import { planOf, planeEpoch, sceneOver } from "../../src/model/plan";
 import { sequencesOf } from "../../src/model/sequences";
 import { around, changedPredictions, displacement, movement } from "../../src/model/spikes";
@@ -71,7 +71,7 @@ test("which predictions changed, which panel moved most", () => {
 test("a scene is one buffer that can be taken up again", () => {
   const scene = sceneOver(plan);
   scene.points.tokens.x.set([1, 2]);
-  scene.maps.output_map.probabilities.fill(0.5);
+  scene.maps.output_map.logits.fill(0.5);
   scene.predictions.set([1, 1]);
   const again = sceneOver(plan, structuredClone(scene.buffer));
   assert.deepEqual(again, { ...scene, buffer: again.buffer });
@@ -148,4 +148,13 @@ test("CSV: cells, hostile text, every panel", () => {
       );
   }
   assert.equal(curvesCsv({}), "epoch\r\n");
+});
+
+test("a file is named by the epoch of its data, or by none where it has them all", () => {
+  const id = "0123456789abcdef0123";
+  assert.equal(fileName(id, "sequence", "csv", 14), "01234567-epoch14-sequence.csv");
+  assert.equal(fileName(id, "hessian", "png", 125), "01234567-epoch125-hessian.png");
+  assert.equal(fileName(id, "loss", "svg", 17), "01234567-epoch17-loss.svg");
+  for (const panel of ["loss", "accuracy", "gradients", "shares", "hessian"] as const)
+    assert.equal(fileName(id, panel, "csv", 17), `01234567-${panel}.csv`);
 });

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_VIEW, readView, sameView, writeView } from "../../src/model/view";
+import {
+  DEFAULT_VIEW,
+  PREFERENCES,
+  preferredIn,
+  readPreferences,
+  readView,
+  sameView,
+  writePreferences,
+  writeView,
+  type Preferences,
+} from "../../src/model/view";
 import type { ViewState } from "../../src/model/types";
 
 const full: ViewState = {
@@ -21,9 +31,8 @@ const full: ViewState = {
 test("a view is a link, and back", () => {
   assert.deepEqual(readView(writeView(full)), full);
   assert.deepEqual(readView(writeView({ ...DEFAULT_VIEW } as ViewState)), DEFAULT_VIEW);
-  assert.equal(writeView({ ...DEFAULT_VIEW } as ViewState), "");
   const short = writeView({ ...DEFAULT_VIEW, runs: ["ab"], epoch: 3 } as ViewState);
-  assert.equal(short, "#v=1&run=ab&t=3");
+  assert.equal(short, `#v=1&run=ab&t=3&speed=1&axes=${DEFAULT_VIEW.axes}&hide=&theme=auto`);
   assert.ok(sameView(readView(short.replace("#", "?")), readView(short)));
   assert.ok(!sameView(readView(short), full));
 });
@@ -57,4 +66,45 @@ test("what makes sense is taken, the rest left", () => {
   const view = readView("#run=ok,../x,ok,b2,c3&t=7&axes=up&new=thing&hide=values,nosuch");
   assert.deepEqual(view, { ...DEFAULT_VIEW, runs: ["ok", "b2"], epoch: 7, hidden: ["values"] });
   assert.notEqual(readView("").runs, DEFAULT_VIEW.runs, "no shared arrays");
+});
+
+// What two people may have chosen once, and what is seen: any of it may meet any other.
+const TASTES: Partial<Preferences>[] = [
+  {},
+  { theme: "dark" },
+  { hidden: ["values"], axes: "follow" },
+  { speed: 4, axes: "fixed", hidden: [], theme: "auto" }, // chosen, though it is the default
+  { speed: 0.1, axes: "follow", hidden: ["attention", "loss"], theme: "light" },
+];
+
+test("a link shows everyone what its writer saw, and a reload what was seen", () => {
+  for (const writer of TASTES)
+    for (const reader of TASTES) {
+      const seen = readView("#run=ab&t=3", writer);
+      assert.deepEqual(readView(writeView(seen), reader), seen);
+    }
+});
+
+test("what a URL says wins, what it does not say is as preferred", () => {
+  const preferred = TASTES[4]!;
+  const said = { ...DEFAULT_VIEW, epoch: 7, ...preferred };
+  const cases: [fragment: string, wins: Partial<ViewState>][] = [
+    ["#t=7", {}],
+    ["#t=7&hide=", { hidden: [] }],
+    ["#t=7&hide=values", { hidden: ["values"] }],
+    ["#t=7&theme=auto&speed=1", { theme: "auto", speed: 1 }],
+    ["#t=7&axes=up&hide=nosuch&speed=1e9", {}], // which makes no sense
+  ];
+  for (const [fragment, wins] of cases)
+    assert.deepEqual(readView(fragment, preferred), { ...said, ...wins }, fragment);
+  assert.deepEqual(readView("#v=2&t=7&hide=", preferred), { ...said, epoch: 0 });
+});
+
+test("preferences are kept, and checked as a URL is", () => {
+  for (const taste of TASTES) assert.deepEqual(readPreferences(writePreferences(taste)), taste);
+  assert.deepEqual(preferredIn(full), readPreferences(writeView(full)));
+  assert.deepEqual(Object.keys(preferredIn(full)).sort(), [...PREFERENCES].sort());
+  assert.deepEqual(preferredIn({ epoch: 3, runs: ["ab"] }), {});
+  for (const text of [...HOSTILE, '{"theme":"dark"}', "run=ab&t=3&filter=x"])
+    assert.deepEqual(readPreferences(text), {}, text);
 });

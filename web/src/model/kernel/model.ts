@@ -160,7 +160,7 @@ export class Model {
     });
   }
 
-  /** Probabilities [height, width, embeddings] of the classes on a grid. */
+  /** Logits [height, width, embeddings] of the classes on a grid. */
   grid(weights: Numbers, g: GridOptions): Tensor {
     const { precision, embeddings, dim } = this.options;
     for (const name of ["origin", "a", "b"] as const) checkSize(name, g[name], dim);

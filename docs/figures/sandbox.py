@@ -1,0 +1,64 @@
+"""The pictures of the sandbox in the README and the docs.
+
+    python docs/figures/sandbox.py
+
+Trains seed 15 of the default, shows it, and takes pictures in a headless Chromium (Debian's, or
+what CHROMIUM names).
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+import dynascope as ds
+
+HERE = Path(__file__).parent
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+SEED = 15
+VIEWS = {"sandbox": "t=80", "sandbox-spike": "t=456&spike=0"}
+_READY = """() => { const { slots } = globalThis.dynascope;
+    return slots.value.length && slots.value.every((slot) =>
+        slot.scene.value && slot.circuit.value && slot.analysis.value); }"""
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        store = Path(folder) / "default"
+        ds.train(seeds=range(20), progress=False).save(store)
+        ds.load(store).analyse(["circuit", "phases", "spikes"], progress=False)
+        run = ds.load(store).by_seed(SEED)
+        command = [sys.executable, "-m", "dynascope", "show", str(store), "--no-open"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            assert server.stdout is not None
+            found = re.search(r"http\S+", server.stdout.readline())
+            assert found, "dynascope show did not start"
+            for name, view in VIEWS.items():
+                for theme in ("light", "dark"):
+                    address = f"{found[0]}#v=1&run={run.id}&theme={theme}&{view}"
+                    take(browser, address, HERE / f"{name}-{theme}.png")
+        finally:
+            browser.close()
+            server.terminate()
+            server.wait(30)
+
+
+def take(browser: Browser, address: str, to: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script("localStorage.setItem('dynascope.introduced', 'yes')")
+    page.goto(address)
+    page.wait_for_function(_READY, timeout=60_000)
+    page.wait_for_timeout(1500)  # axes come to rest
+    page.screenshot(path=to)
+    page.close()
+    print(to.name)
+
+
+if __name__ == "__main__":
+    main()

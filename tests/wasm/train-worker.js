@@ -1,0 +1,17 @@
+// A run in a browser's worker, from a seed: says with which weights it ends.
+
+import { Kernel, modelOptions } from "./kernel.js";
+
+onmessage = async ({ data: { config, task, seed, epochs } }) => {
+  const kernel = await Kernel.load(await (await fetch("/kernel.wasm")).arrayBuffer());
+  const model = kernel.model(modelOptions(config));
+  const trainer = model.trainer({
+    training: config.training,
+    seed,
+    train: kernel.dataset(task, seed, "train", config.task.train_size),
+    test: kernel.dataset(task, seed, "test", config.task.test_size),
+    start: model.initialize(seed),
+  });
+  trainer.advance(epochs);
+  postMessage([...new Uint8Array(trainer.parameters().buffer)]);
+};
