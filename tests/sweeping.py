@@ -1,9 +1,12 @@
 """What the tests of sweeps share: small grids, sweeps as processes, stores compared by bits."""
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +80,17 @@ def twice(folder: Path) -> list[str]:
     for file in (folder / "runs").glob("*.parquet"):
         ids.update(pq.read_table(file, columns=["id"])["id"].to_pylist())
     return [name for name, count in ids.items() if count > 1]
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "what was waited for did not come"
+        time.sleep(0.002)
+
+
+def namespaces() -> bool:
+    """Whether a test can mount a disk of its own."""
+    if not shutil.which("unshare"):
+        return False
+    return subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0

@@ -587,12 +587,26 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("damaged") / "weights.pkl"
 
 
-@settings(max_examples=1500, deadline=None)
-@given(st.sampled_from(BASES), st.lists(EDITS, min_size=1, max_size=4))
-def test_damaged_pickles(scratch: Path, data: bytes, edits: list[Edit]) -> None:
+DAMAGED = given(st.sampled_from(BASES), st.lists(EDITS, min_size=1, max_size=4))
+
+
+def check_damaged(scratch: Path, data: bytes, edits: list[Edit]) -> None:
     for edit in edits:
         data = edited(data, edit)
     check_read(scratch, data)
+
+
+@settings(max_examples=300, deadline=None)
+@DAMAGED
+def test_damaged_pickles(scratch: Path, data: bytes, edits: list[Edit]) -> None:
+    check_damaged(scratch, data, edits)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None)
+@DAMAGED
+def test_damaged_pickles_at_length(scratch: Path, data: bytes, edits: list[Edit]) -> None:
+    check_damaged(scratch, data, edits)
 
 
 @settings(max_examples=500, deadline=None)

@@ -14,8 +14,6 @@ from showing import Server
 import dynascope as ds
 from dynascope.projection import plane
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of it
-
 POINTS = {  # panel: the stage of the model that it shows, one row for each sequence
     "sequence": "sequence",
     "sequence_normalized": "sequence_normalized",
@@ -119,6 +117,14 @@ def test_space_plays_and_pauses(page: Sandbox, runs: dict[str, ds.Run]) -> None:
     page.page.wait_for_function("(then) => dynascope.view.value.epoch > then", arg=stopped)
     expect(page.epoch).to_have_text("epoch 150")  # where playing ends by itself
     expect(page.page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_space_plays_after_a_click_elsewhere(page: Sandbox, runs: dict[str, ds.Run]) -> None:
+    page.open(runs["solved"])
+    page.page.get_by_label("One epoch on").click()
+    page.page.keyboard.press(" ")
+    expect(page.page.get_by_role("button", name="Pause")).to_be_visible()
+    page.page.keyboard.press(" ")
 
 
 # ---- what is drawn is what Python computes ------------------------------------------------------
@@ -315,6 +321,17 @@ def test_a_panel_is_enlarged_and_closed(page: Sandbox, runs: dict[str, ds.Run]) 
     expect(panels).to_have_count(20)
 
 
+def test_a_panel_comes_to_rest(page: Sandbox, runs: dict[str, ds.Run]) -> None:
+    """Also one that is made small again while its large picture is new."""
+    page.open(runs["solved"], epoch=50)
+    page.panel("decision_map").locator("canvas").hover()
+    for key in ("e", "Escape"):
+        page.page.keyboard.press(key)
+        page.page.wait_for_timeout(300)
+    page.page.mouse.move(2, 2)
+    page.page.wait_for_function("() => dynascope.frameTimes().length === 0", polling=1000)
+
+
 def test_followed_axes_fit_the_points(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     """Outputs grow in training: on axes for the whole run, those of the first epoch are a dot."""
     page = fresh().open(runs["solved"])
@@ -454,6 +471,33 @@ def test_two_runs_have_one_slider(page: Sandbox, runs: dict[str, ds.Run]) -> Non
     expect(heads.nth(0)).to_contain_text(f"seed {runs['noted'].seed},")
     page.page.get_by_role("button", name="Close the right one").click()
     expect(page.page.locator(".half")).to_have_count(1)
+
+
+def test_a_spike_that_is_not_there_is_told(page: Sandbox, runs: dict[str, ds.Run]) -> None:
+    page.go(f"v=1&run={runs['spike'].id}&t=3&spike=7")
+    expect(page.page.get_by_role("alert")).to_contain_text(
+        "This run has no spike number 8.", timeout=20_000
+    )
+    expect(page.page.locator(".half")).to_have_count(1)
+    page.page.get_by_label("Dismiss").click()
+
+
+def test_back_leads_to_the_place_before(fresh: Opener, runs: dict[str, ds.Run]) -> None:
+    page = fresh().open_table("&sort=seed")
+    where = page.page.locator(".where")
+    for name in ("solved", "wide"):
+        page.rows.filter(has_text=runs[name].id[:8]).click()
+        expect(where).to_contain_text(runs[name].id[:6])
+        expect(page.page).to_have_url(re.compile(f"run={runs[name].id}"))
+        page.press("ArrowRight", page.epoch_now + 1)  # an epoch is no place of its own
+        page.page.get_by_role("button", name="All runs").click()
+        expect(page.page).to_have_url(re.compile("page=runs"))
+    for expected in (runs["wide"].id, None, runs["solved"].id, None):
+        page.page.go_back()
+        if expected is None:
+            expect(page.rows).to_have_count(len(RUNS))
+        else:
+            expect(where).to_contain_text(expected[:6])
 
 
 # ---- the table ----------------------------------------------------------------------------------

@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, expect
 
 import dynascope as ds
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

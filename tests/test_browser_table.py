@@ -13,8 +13,6 @@ from showing import show
 import dynascope as ds
 from dynascope.sandbox import client
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 MANY = 10_000
 TINY = {
     "task.length": 6,

@@ -15,8 +15,6 @@ from wasm_node import Node, same_bits
 import dynascope as ds
 from dynascope.sandbox import client
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 EPOCHS, SEED = 200, 2**33 + 5
 RUNS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -291,8 +291,8 @@ def test_a_task_too_large_to_enumerate_is_sampled() -> None:
 
 
 def test_more_multisets_than_the_tree_can_hold_are_thinned() -> None:
-    config = ds.Config().replace({"task.vocab": 10, "task.length": 6, "task.relevant": 6})
-    assert design(config.task).multisets == 5005
+    config = ds.Config().replace({"task.vocab": 17, "task.length": 4, "task.relevant": 4})
+    assert design(config.task).multisets == 4845
     found = circuit(ds.initial_parameters(config), config)
     assert found.exhaustive
     assert 1500 < found.expected_clusters < 4096

@@ -579,8 +579,6 @@ class Job:
     def __init__(self, *arguments: str, folder: Path) -> None:
         self._terminal, theirs = pty.openpty()
         self._seen = ""
-        # Whatever started the tests may have made them, and so their children, deaf to Ctrl-C.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=folder,
@@ -590,7 +588,6 @@ class Job:
             text=True,
             encoding="utf-8",
         )
-        signal.signal(signal.SIGINT, before)
         os.close(theirs)
 
     def wait_for(self, pattern: str) -> None:
@@ -611,12 +608,30 @@ class Job:
         os.close(self._terminal)
         return self.process.returncode, stdout, self._seen
 
+    def hang_up(self) -> int:
+        """Close the terminal, which the system tells the process; exit code."""
+        os.close(self._terminal)
+        self.process.send_signal(signal.SIGHUP)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+def long_job(config: ds.Config, folder: Path) -> Job:
+    """Twenty thousand runs, some of which are finished."""
+    job = Job("train", "--seeds", "20000", *settings(config), "--out", "kept/runs", folder=folder)
+    job.wait_for(r"[1-9]\d*/20000 runs +[\d.,]+ (runs|epochs)/s +\d+:\d\d left")
+    return job
+
+
+def test_a_closed_terminal_keeps_the_finished_runs(tmp_path: Path) -> None:
+    job = long_job(short(record__weights_every=0, record__state_every=0), tmp_path)
+    assert job.hang_up() == 1
+    assert 1 <= len(ds.load(tmp_path / "kept/runs")) < 20000
+
 
 def test_ctrl_c_keeps_the_finished_runs(tmp_path: Path) -> None:
     config = short(record__weights_every=0, record__state_every=0)
-    words = ["--seeds", "20000", *settings(config), "--out", "kept/runs"]
-    job = Job("train", *words, folder=tmp_path)
-    job.wait_for(r"[1-9]\d*/20000 runs +[\d.,]+ (runs|epochs)/s +\d+:\d\d left")
+    job = long_job(config, tmp_path)
     code, stdout, stderr = job.stop()
     runs = ds.load(tmp_path / "kept/runs")
     assert code == 1

@@ -23,8 +23,6 @@ from dynascope.store.shard_write import ShardFiles
 from dynascope.store.sidecar import Sidecar
 from dynascope.sweeps.parcel import Parcel, Shared, make
 
-pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all of it
-
 CHAIN: dict[str, Any] = {
     "seeds": 3,
     "base": {"training.epochs": 20},
@@ -100,7 +98,8 @@ def whole(folder: Path, expected: ds.Runs) -> bool:
 # The same runs.
 
 
-@pytest.mark.parametrize("results", ["object", "shared"])
+# By the shared folder, the test after this one looks at the same bits and more.
+@pytest.mark.parametrize("results", ["object", pytest.param("shared", marks=pytest.mark.slow)])
 def test_the_same_bits_as_on_one_machine(ray: Cluster, tmp_path: Path, results: str) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     grid.write_text(toml(CHAIN))
@@ -148,7 +147,7 @@ def test_a_machine_of_its_own(tmp_path: Path, ray: Cluster) -> None:
 # Nothing lost.
 
 
-@pytest.mark.parametrize("results", ["object", "shared"])
+@pytest.mark.parametrize("results", ["object", pytest.param("shared", marks=pytest.mark.slow)])
 def test_a_node_killed_in_the_middle(
     ray: Cluster, place: tuple[Path, Path], long_alone: ds.Runs, results: str
 ) -> None:
@@ -183,7 +182,10 @@ def test_the_sweep_killed_in_the_middle(
     assert not twice(folder)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+# Ray would handle SIGTERM in its own way; Ctrl-C is that of sweeps without it.
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_a_sweep_stopped(ray: Cluster, place: tuple[Path, Path], number: int) -> None:
     folder = place[1]
     process = sweep(ray, *place)

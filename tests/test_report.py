@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from analysed import KINDS, found, sidecars, train
-from sweeping import command
-from test_sweep_faults import wait_for
+from sweeping import command, wait_for
 
 import dynascope as ds
 from dynascope.analysis.circuit import circuit

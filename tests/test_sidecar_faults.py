@@ -25,8 +25,7 @@ from analysed import (
     three,
     train,
 )
-from sweeping import toml
-from test_sweep_faults import namespaces, wait_for
+from sweeping import namespaces, toml, wait_for
 
 import dynascope as ds
 from dynascope.analysis import rows as rows_module

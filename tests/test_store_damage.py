@@ -261,9 +261,7 @@ def examine(
         assert any(name in text for name in names), (text, names)
 
 
-@settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_any_damage(truth: Truth, data: st.DataObject) -> None:
+def any_damage(truth: Truth, data: st.DataObject) -> None:
     chosen = data.draw(st.sampled_from(truth.files))
     mutation = data.draw(st.sampled_from(sorted(MUTATIONS)))
     curves = data.draw(st.lists(st.sampled_from(CURVES), min_size=2, max_size=2))
@@ -273,6 +271,19 @@ def test_any_damage(truth: Truth, data: st.DataObject) -> None:
         names = MUTATIONS[mutation](folder / chosen, data)
         shards = {Path(chosen).name[:12], *(name[:12] for name in names or ())}
         examine(truth, folder, names, shards, curves)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_damage(truth: Truth, data: st.DataObject) -> None:
+    any_damage(truth, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_any_damage_at_length(truth: Truth, data: st.DataObject) -> None:
+    any_damage(truth, data)
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,8 +19,7 @@ from analysed import (
     refuse,
     sidecars,
 )
-from sweeping import bits, same, shards, start, toml, twice
-from test_sweep_faults import wait_for
+from sweeping import bits, same, shards, start, toml, twice, wait_for
 
 import dynascope as ds
 from dynascope.analysis.rows import KINDS

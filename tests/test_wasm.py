@@ -14,8 +14,6 @@ from dynascope._frozen import frozen_mask
 from dynascope.analysis.design import design
 from dynascope.run import Run
 
-pytestmark = pytest.mark.xdist_group("wasm")
-
 SETS = 100  # of random weights
 PARTS = ("inspect", "changed", "grid", "loss", "gradient", "circuit", "initial")
 

@@ -12,8 +12,6 @@ import dynascope as ds
 from dynascope import _kernel
 from dynascope.analysis.design import design
 
-pytestmark = pytest.mark.xdist_group("wasm")
-
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
