@@ -1,25 +1,38 @@
 // The page's address: it says the whole view, a moment after that has changed. An address from
 // elsewhere (a link, the history, typing) wins over what was still to be written.
 
-const PAUSE = 150; // milliseconds: browsers allow some hundred changes in half a minute
+const SOON = 50; // milliseconds
+const APART = 320; // between two changes: Safari allows a hundred in half a minute
 
 let known = location.hash; // as it was last read or written here
-let timer = 0;
+let place: string | null = null; // to which it leads: "back" goes from place to place
+let pending: { fragment: string; at: string } | null = null;
+let timer = 0; // 0: nothing is to be written
+let written = -Infinity; // when it last was
 
 export function followAddress(follow: () => void): void {
   addEventListener("hashchange", () => {
     if (location.hash === known) return;
-    clearTimeout(timer);
+    pending = null;
     known = location.hash;
+    place = null; // the next to be written is this one
     follow();
   });
 }
 
-export function writeAddress(fragment: string): void {
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    if (location.hash !== known) return; // a newer one is there, its event on its way
-    history.replaceState(null, "", fragment);
-    known = location.hash; // browsers escape more than is necessary
-  }, PAUSE);
+/** `at`: the run or page that is seen; the history has an entry for each. */
+export function writeAddress(fragment: string, at: string): void {
+  pending = { fragment, at };
+  timer ||= setTimeout(write, Math.max(SOON, written + APART - performance.now()));
+}
+
+function write(): void {
+  timer = 0;
+  if (!pending || location.hash !== known) return; // a newer one is there, its event on its way
+  const { fragment, at } = pending;
+  if (place === null || place === at) history.replaceState(null, "", fragment);
+  else history.pushState(null, "", fragment);
+  place = at;
+  written = performance.now();
+  known = location.hash; // browsers escape more than is necessary
 }

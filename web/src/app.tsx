@@ -13,6 +13,7 @@ export function App() {
     <div class="app">
       <Header />
       {seen.page.value === "runs" ? <RunsPage /> : <RunPage />}
+      <Loading />
       <Trouble />
       <Intro />
     </div>
@@ -30,6 +31,16 @@ function RunPage() {
       <Side />
       <TimeBar />
     </div>
+  );
+}
+
+/** While the run before is still to be seen. */
+function Loading() {
+  if (!loading.value || seen.page.value !== "run" || !slots.value.length) return null;
+  return (
+    <p class="toast loading" role="status">
+      {loading.value}
+    </p>
   );
 }
 

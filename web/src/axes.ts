@@ -12,6 +12,11 @@ export interface Box {
   height: number;
 }
 
+export interface Numbering {
+  flat?: boolean; // no numbers along y
+  whole?: boolean; // whole numbers only along x: epochs
+}
+
 const PER_TICK = [60, 42]; // pixels, across and up
 
 export class Axes {
@@ -39,19 +44,20 @@ export class Axes {
     return length * this.scaleX;
   }
 
-  draw(pen: Pen, colours: Colours, flat = false): void {
-    this.columns(pen, colours);
+  draw(pen: Pen, colours: Colours, { flat = false, whole = false }: Numbering = {}): void {
+    this.columns(pen, colours, whole);
     if (!flat) this.rows(pen, colours);
   }
 
-  private columns(pen: Pen, colours: Colours): void {
+  private columns(pen: Pen, colours: Colours, whole: boolean): void {
     const { box, extent } = this;
     const bottom = box.y + box.height;
-    const values = ticks(extent.x0, extent.x1, count(box.width, PER_TICK[0]));
+    const all = ticks(extent.x0, extent.x1, count(box.width, PER_TICK[0]));
+    const values = whole ? all.filter(Number.isInteger) : all;
     tickLabels(values).forEach((text, i) => {
       const x = Math.round(this.x(values[i] ?? 0)) + 0.5;
       pen.line([x, box.y, x, bottom], colours.grid);
-      const end = box.x + box.width + 8; // where the panel ends
+      const end = box.x + box.width + 5; // short of where the panel does
       const over = x + textWidth(text, { size: 9 }) / 2 > end;
       pen.text(text, over ? end : x, bottom + 9, {
         colour: colours.quiet,
@@ -67,10 +73,17 @@ export class Axes {
     tickLabels(values).forEach((text, i) => {
       const y = Math.round(this.y(values[i] ?? 0)) + 0.5;
       pen.line([box.x, y, box.x + box.width, y], colours.grid);
-      pen.text(text, box.x - 5, y, { colour: colours.quiet, size: 9, anchor: "end" });
+      const fits = textWidth(text, { size: 9 }) <= box.x - 6;
+      const style = { colour: colours.quiet, size: 9, halo: fits ? undefined : colours.panel };
+      if (fits) pen.text(text, box.x - 5, y, { ...style, anchor: "end" });
+      else pen.text(text, 1, y, style); // a long one is not cut at the panel's edge
     });
   }
 }
+
+/** Epochs along x: from the first to the last, or the only one in the middle. */
+export const epochRange = (last: number): { x0: number; x1: number } =>
+  last > 0 ? { x0: 0, x1: last } : { x0: -0.5, x1: 0.5 };
 
 /** Places along a logarithmic axis between two powers of ten, about `most` of them, and their texts. */
 export function logTicks(low: number, high: number, most: number): [power: number, text: string][] {

@@ -3,6 +3,8 @@
 import { percent, short } from "./format";
 import { change, epoch, slots, seen, type Slot } from "./state";
 
+const MOST = 8; // options that are listed
+
 /** Options in which two configs differ, as "model.dim". */
 function differences(a: object, b: object, path = ""): [string, string, string][] {
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
@@ -10,8 +12,13 @@ function differences(a: object, b: object, path = ""): [string, string, string][
     const [x, y] = [(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]];
     if (JSON.stringify(x) === JSON.stringify(y)) return [];
     if (isTable(x) && isTable(y)) return differences(x, y, `${path}${key}.`);
-    return [[path + key, JSON.stringify(x) ?? "–", JSON.stringify(y) ?? "–"]];
+    return [[path + key, told(x), told(y)]];
   });
+}
+
+function told(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.join(", ") || "none" : (JSON.stringify(value) ?? "–");
 }
 
 const isTable = (value: unknown): value is object =>
@@ -20,12 +27,13 @@ const isTable = (value: unknown): value is object =>
 export function CompareCard() {
   const [a, b] = slots.value;
   if (!a || !b) return null;
+  const differing = differences(a.info.config, b.info.config);
   const rows: [string, string, string][] = [
     ["seed", String(a.info.seed), String(b.info.seed)],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
     ["circuit", verdict(a), verdict(b)],
-    ...differences(a.info.config, b.info.config).slice(0, 8),
+    ...differing.slice(0, MOST),
   ];
   return (
     <section class="card">
@@ -34,13 +42,16 @@ export function CompareCard() {
         <tbody>
           {rows.map(([name, left, right]) => (
             <tr>
-              <th scope="row">{name}</th>
+              <th scope="row" title={name}>
+                {name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
+              </th>
               <td>{left}</td>
               <td>{right}</td>
             </tr>
           ))}
         </tbody>
       </table>
+      {differing.length > MOST && <p class="hint">and {differing.length - MOST} more options</p>}
       <div class="buttons">
         <button onClick={() => change({ runs: [...seen.runs.value].reverse() })}>Swap</button>
         <button onClick={() => change({ runs: seen.runs.value.slice(0, 1) })}>

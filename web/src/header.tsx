@@ -7,7 +7,7 @@ import { PANELS } from "./model/types";
 import { TITLES } from "./panels/list";
 import { SequencesForm } from "./sequences";
 import { startIntro } from "./intro";
-import { change, main, slots, toggleHidden, seen, type Slot } from "./state";
+import { change, main, slotEpoch, slots, toggleHidden, seen, type Slot } from "./state";
 import { loaded, store } from "./table";
 import { theme } from "./look";
 
@@ -19,7 +19,7 @@ export function Header() {
       <h1>dynascope</h1>
       <span class="where">
         {store.value?.name}
-        {slot && ` › seed ${slot.info.seed} · ${slot.info.id.slice(0, 6)}`}
+        {slot && ` › ${namesOf(slots.value)}`}
       </span>
       {slot && slots.value.length === 1 && <Chips slot={slot} />}
       <span class="gap" />
@@ -47,6 +47,12 @@ export function Header() {
   );
 }
 
+/** The run, or both of two that are compared. */
+function namesOf(all: readonly Slot[]): string {
+  const names = all.map(({ info }) => `seed ${info.seed} · ${info.id.slice(0, 6)}`);
+  return [...new Set(names)].join(" | ");
+}
+
 function Chips({ slot }: { slot: Slot }) {
   const verdict = slot.analysis.value?.circuit?.verdict.name;
   const solved = verdict !== undefined && verdict !== "unsolved";
@@ -56,6 +62,10 @@ function Chips({ slot }: { slot: Slot }) {
       {chipsOf(slot.info.config, slot.info.positions.length).map((text) => (
         <span class="chip">{text}</span>
       ))}
+      {slot.info.diverged !== null && (
+        <span class="chip bad">diverged at epoch {slot.info.diverged}</span>
+      )}
+      <Kept slot={slot} />
       {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
         <span
@@ -66,6 +76,19 @@ function Chips({ slot }: { slot: Slot }) {
         </span>
       )}
     </>
+  );
+}
+
+/** Weights may be kept at fewer epochs than losses: then the panels show the last kept before. */
+function Kept({ slot }: { slot: Slot }) {
+  const { scene, info } = slot;
+  const at = slotEpoch(slot);
+  const shown = scene.value?.epoch;
+  if (shown === undefined || shown === at || info.weightEpochs.includes(at)) return null;
+  return (
+    <span class="chip" title={`Weights are kept at ${info.weightEpochs.length} epochs.`}>
+      panels: epoch {shown}
+    </span>
   );
 }
 
@@ -99,11 +122,20 @@ function Menu({
     const away = (event: PointerEvent): void => {
       if (!(event.target instanceof Node && root.current?.contains(event.target))) setOpen(false);
     };
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      setOpen(false);
+    };
     addEventListener("pointerdown", away);
-    return () => removeEventListener("pointerdown", away);
+    addEventListener("keydown", escape, true);
+    return () => {
+      removeEventListener("pointerdown", away);
+      removeEventListener("keydown", escape, true);
+    };
   }, [open]);
   return (
-    <span class="dropdown" ref={root} onKeyDown={(event) => event.key === "Escape" && close()}>
+    <span class="dropdown" ref={root}>
       <button aria-expanded={open} aria-haspopup="dialog" onClick={() => setOpen(!open)}>
         {name}
       </button>

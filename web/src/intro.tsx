@@ -1,6 +1,7 @@
 // Five short steps for who comes for the first time; dismissed for good.
 
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { seen, slots } from "./state";
 
@@ -29,7 +30,13 @@ const STEPS: readonly (readonly [title: string, text: string])[] = [
   ],
 ];
 
+const TABLE = [
+  "All runs of a folder",
+  "Each row is a run: its seed, what came of it, and the options in which runs differ. Type to filter, click a heading to sort, a row to open it; ◫ puts a run beside the open one. What its panels show is explained there.",
+] as const;
+
 const step = signal<number | null>(null);
+const onTable = signal(false); // whether the table is being explained
 
 export function offerIntro(): void {
   try {
@@ -39,8 +46,10 @@ export function offerIntro(): void {
   }
 }
 
+/** Asked for: about what is on the page. */
 export function startIntro(): void {
-  step.value = 0;
+  if (seen.page.value === "runs") onTable.value = true;
+  else step.value = 0;
 }
 
 function dismiss(): void {
@@ -53,37 +62,74 @@ function dismiss(): void {
 }
 
 export function Intro() {
-  const at = seen.page.value === "run" && slots.value.length ? step.value : null; // beside what it explains
-  const next = useRef<HTMLButtonElement>(null);
-  useEffect(() => next.current?.focus(), [at]);
-  if (at === null) return null;
+  const table = seen.page.value === "runs";
+  useEffect(() => {
+    if (!table) onTable.value = false;
+  }, [table]);
+  if (table) return onTable.value ? <AboutTable /> : null;
+  return slots.value.length && step.value !== null ? <Step at={step.value} /> : null; // beside what it explains
+}
+
+function AboutTable() {
+  const close = (): void => void (onTable.value = false);
+  return (
+    <Card title={TABLE[0]} text={TABLE[1]} close={close}>
+      <span class="gap" />
+      <Onward at={0} name="Done" act={close} />
+    </Card>
+  );
+}
+
+function Step({ at }: { at: number }) {
   const [title, text] = STEPS[at] ?? ["", ""];
   const last = at === STEPS.length - 1;
+  return (
+    <Card title={title} text={text} close={dismiss}>
+      <span class="hint">
+        {at + 1} of {STEPS.length}
+      </span>
+      <span class="gap" />
+      <button onClick={dismiss}>Don't show again</button>
+      {at > 0 && <button onClick={() => (step.value = at - 1)}>Back</button>}
+      <Onward
+        at={at}
+        name={last ? "Done" : "Next"}
+        act={() => (last ? dismiss() : (step.value = at + 1))}
+      />
+    </Card>
+  );
+}
+
+/** The button that has the focus, so that Enter goes on and Escape is heard. */
+function Onward({ at, name, act }: { at: number; name: string; act: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), [at]);
+  return (
+    <button ref={button} class="primary" onClick={act}>
+      {name}
+    </button>
+  );
+}
+
+interface CardProps {
+  title: string;
+  text: string;
+  close: () => void;
+  children: ComponentChildren;
+}
+
+function Card({ title, text, close, children }: CardProps) {
   return (
     <div
       class="intro"
       role="dialog"
       aria-modal="false"
       aria-labelledby="intro-title"
-      onKeyDown={(event) => event.key === "Escape" && dismiss()}
+      onKeyDown={(event) => event.key === "Escape" && close()}
     >
       <h2 id="intro-title">{title}</h2>
       <p>{text}</p>
-      <div class="buttons">
-        <span class="hint">
-          {at + 1} of {STEPS.length}
-        </span>
-        <span class="gap" />
-        <button onClick={dismiss}>Don't show again</button>
-        {at > 0 && <button onClick={() => (step.value = at - 1)}>Back</button>}
-        <button
-          ref={next}
-          class="primary"
-          onClick={() => (last ? dismiss() : (step.value = at + 1))}
-        >
-          {last ? "Done" : "Next"}
-        </button>
-      </div>
+      <div class="buttons">{children}</div>
     </div>
   );
 }

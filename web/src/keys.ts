@@ -17,6 +17,11 @@ export function listenToKeys(): void {
     if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses the button
     if (act(event.key, event.shiftKey ? LEAP : 1)) event.preventDefault();
   });
+  // A button that was clicked would keep the focus, and with it the space bar.
+  addEventListener("click", ({ detail, target }) => {
+    const button = detail && target instanceof Element ? target.closest("button") : null;
+    if (button && !button.hasAttribute("aria-haspopup")) button.blur();
+  });
   addEventListener("pointerover", (event) => {
     const panel =
       event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
@@ -52,12 +57,18 @@ function act(key: string, step: number): boolean {
     case "E":
       return enlarge();
     case "Escape":
-      mark.value = pinned.value = null;
-      change({ big: null });
+      leave();
       return true;
     default:
       return false;
   }
+}
+
+/** What is kept marked and what is large goes first, then the spike view. */
+function leave(): void {
+  const busy = pinned.value !== null || seen.big.value !== null;
+  mark.value = pinned.value = null;
+  change(busy ? { big: null } : { spike: null });
 }
 
 /** The panel under the pointer or with the focus; what is large becomes small. */

@@ -1,6 +1,8 @@
 // The short list of runs at the side: the best by accuracy, or what the table is filtered to.
 
+import { useMemo } from "preact/hooks";
 import { percent } from "./format";
+import { Options } from "./model/options";
 import { change, openRun, slots, seen } from "./state";
 import { loaded, type Loaded } from "./table";
 
@@ -8,13 +10,15 @@ const MOST = 60;
 
 export function RunList() {
   const all = loaded.value;
+  const columns = all?.answer.columns;
+  const options = useMemo(() => new Options(columns ?? {}), [columns]);
   if (!all || all.table.count < 2) return null;
   const rows = rowsOf(all);
+  const told = toldOf(rows.length, all.table.count);
   return (
     <section class="card grows">
       <h2>
-        Runs{" "}
-        <small>{`${all.table.count.toLocaleString("en")} · ${seen.sort.value ? "as in the table" : "by accuracy"}`}</small>
+        Runs <small title={told}>{told}</small>
         <button
           class="plain end"
           aria-label="The whole table"
@@ -23,16 +27,25 @@ export function RunList() {
           all
         </button>
       </h2>
+      {!rows.length && <p class="hint">No run passes the table's filter.</p>}
       <ul class="run-list">
         {rows.map((row) => (
-          <RunItem key={row} all={all} row={row} />
+          <RunItem key={row} all={all} row={row} options={options} />
         ))}
       </ul>
     </section>
   );
 }
 
-export function rowsOf({ table }: Loaded): number[] {
+/** How many are listed, of which and how. */
+function toldOf(listed: number, count: number): string {
+  const [filter, sort] = [seen.filter.value.trim(), seen.sort.value];
+  const all = count.toLocaleString("en");
+  const many = listed < count ? `${listed} of ${all}` : all;
+  return `${many} · ${filter || (sort ? "as in the table" : "by accuracy")}`;
+}
+
+function rowsOf({ table }: Loaded): number[] {
   try {
     return [...table.rows(seen.filter.value, seen.sort.value || "-accuracy").subarray(0, MOST)];
   } catch {
@@ -40,34 +53,44 @@ export function rowsOf({ table }: Loaded): number[] {
   }
 }
 
-function RunItem({ all, row }: { all: Loaded; row: number }) {
-  const cell = (name: string): unknown =>
-    all.table.cell(row, name) ?? all.answer.same[name] ?? null;
-  const { solved_accuracy } = all.answer.thresholds;
-  const id = String(cell("id"));
-  const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value; // the table may not know it
-  const [spikes, accuracy] = [cell("spikes") ?? found?.spikes?.spikes.length, cell("accuracy")];
-  const verdict = String(
-    cell("verdict") ??
-      found?.circuit?.verdict.name ??
-      (typeof accuracy === "number" && accuracy <= solved_accuracy ? "unsolved" : ""),
-  );
+function RunItem({ all, row, options }: { all: Loaded; row: number; options: Options }) {
+  const { id, seed, verdict, accuracy, spikes } = knownOf(all, row);
   const open = seen.runs.value.includes(id);
+  const told = [`Seed ${seed}`, verdict || "not analysed", ...options.all(row)].join(", ");
   return (
     <li class={open ? "open" : ""}>
       <button
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? beside(id) : openRun(id))}
-        title={`Open seed ${String(cell("seed"))}; with shift: beside the first`}
+        title={`${told}. Click to open it; with shift: beside the first.`}
       >
-        <span>{String(cell("seed"))}</span>
+        <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />
-        <span class="name">{verdict || "not analysed"}</span>
-        <span>{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
+        <span class="name">{verdict || "–"}</span>
+        <span class="options">{options.brief(row).join(" · ")}</span>
+        <span class="accuracy">{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
         <em>{typeof spikes === "number" && spikes > 0 ? spikes : ""}</em>
       </button>
     </li>
   );
+}
+
+/** What the table says of a run; where it says nothing, what is known of it since it was opened. */
+function knownOf({ table, answer }: Loaded, row: number) {
+  const cell = (name: string): unknown => table.cell(row, name);
+  const id = String(cell("id"));
+  const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value;
+  const accuracy = cell("accuracy");
+  const unsolved = typeof accuracy === "number" && accuracy <= answer.thresholds.solved_accuracy;
+  return {
+    id,
+    seed: String(cell("seed")),
+    verdict: String(
+      cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? "unsolved" : ""),
+    ),
+    accuracy,
+    spikes: cell("spikes") ?? found?.spikes?.spikes.length,
+  };
 }
 
 /** Puts a run beside the one that is open. */

@@ -27,11 +27,11 @@ export function followView(): void {
   effect(holdBefore);
 }
 
+/** Opens what is wanted. What is on the stage stays there until that is ready: a person who walks
+ * down a list of runs sees one after the other, without a blank page in between. */
 function openAll(wanted: string, runs: readonly string[], spike: boolean): void {
   opened = wanted;
-  slots.value.forEach(close);
   batch(() => {
-    slots.value = [];
     loading.value = "Loading the run.";
     trouble.value = null;
   });
@@ -44,18 +44,23 @@ function openAll(wanted: string, runs: readonly string[], spike: boolean): void 
   Promise.all(roles.map(([id, role], index) => openSlot(id, role, index))).then(
     (all) => {
       if (opened !== wanted) return all.forEach(close);
-      batch(() => {
-        slots.value = all;
-        loading.value = null;
-      });
+      replace(all);
       all.forEach(analyse);
     },
     (error: Error) => {
       if (opened !== wanted) return;
-      loading.value = null;
+      replace([]);
       trouble.value = error.message;
     },
   );
+}
+
+function replace(all: readonly Slot[]): void {
+  slots.value.forEach(close);
+  batch(() => {
+    slots.value = all;
+    loading.value = null;
+  });
 }
 
 function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> {
@@ -153,7 +158,9 @@ function holdBefore(): void {
   const [left, right] = slots.value;
   const spike = seen.spike.value;
   if (!left || !right || left.role !== "before" || spike === null) return;
-  const found = left.analysis.value?.spikes?.spikes[spike];
+  const { value: analysis } = left.analysis;
+  const found = analysis?.spikes?.spikes[spike];
+  if (analysis && !found) queueMicrotask(() => leaveSpike(spike));
   if (!found) return;
   const { before, after } = around(found, left.info);
   untracked(() => {
@@ -161,6 +168,12 @@ function holdBefore(): void {
     left.held.value = before;
   });
   right.from.value = left.scene.value?.epoch === before ? left.scene.value : null;
+}
+
+/** An address may name a spike that is not there. */
+function leaveSpike(spike: number): void {
+  change({ spike: null });
+  trouble.value = `This run has no spike number ${spike + 1}.`;
 }
 
 function analyse(slot: Slot): void {

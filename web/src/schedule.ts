@@ -44,7 +44,13 @@ function flush(): void {
   const tasks = [...waiting];
   waiting.clear();
   const start = performance.now();
-  for (const task of tasks) task();
+  for (const task of tasks) {
+    try {
+      task();
+    } catch (error) {
+      reportError(error); // one panel that fails does not keep the others from being drawn
+    }
+  }
   spent.push(performance.now() - start);
   if (spent.length > 4096) spent = spent.slice(-2048);
 }

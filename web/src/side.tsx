@@ -4,6 +4,7 @@ import { CompareCard } from "./compare";
 import { percent, short } from "./format";
 import { PointerCard } from "./pointer";
 import { nearest } from "./panels/spectrum";
+import type { CircuitNow } from "./protocol";
 import { askCurvature } from "./runs";
 import { SpikeCard } from "./spike";
 import { main, slotEpoch, slots, seen, type Slot } from "./state";
@@ -12,12 +13,13 @@ import { RunList } from "./list";
 export function Side() {
   const slot = slots.value.find((each) => each.role === "after") ?? main.value;
   if (!slot) return <aside class="side" />;
+  const spike = seen.spike.value !== null;
   return (
     <aside class="side" aria-label="What is known">
       <CircuitCard slot={slot} />
+      {spike ? <SpikeCard /> : slots.value.length > 1 && <CompareCard />}
       <PointerCard />
-      {slots.value.length > 1 && seen.spike.value === null && <CompareCard />}
-      <SpikeCard />
+      {!spike && <SpikeCard />}
       <CurvatureCard slot={slot} />
       <RunList />
     </aside>
@@ -43,13 +45,7 @@ function CircuitCard({ slot }: { slot: Slot }) {
         <dt>attention on relevant</dt>
         <dd>{percent(now?.relevantAttention, 0)}</dd>
         <dt>clusters</dt>
-        <dd>
-          {now
-            ? now.clusters === null
-              ? "not clear"
-              : `${now.clusters} of ${now.expectedClusters}`
-            : "–"}
-        </dd>
+        <dd>{now ? clusters(now) : "–"}</dd>
         <dt>survives permutation</dt>
         <dd>{percent(now?.permutationSurvival, 0)}</dd>
         <dt>survives a new suffix</dt>
@@ -57,6 +53,13 @@ function CircuitCard({ slot }: { slot: Slot }) {
       </dl>
     </section>
   );
+}
+
+/** How many of the expected there are; a sample may show fewer, and more have no such reference. */
+function clusters({ clusters, expectedClusters, exhaustive }: CircuitNow): string {
+  if (clusters === null) return "not clear";
+  const comparable = exhaustive && clusters <= expectedClusters;
+  return comparable ? `${clusters} of ${expectedClusters}` : String(clusters);
 }
 
 function Share({

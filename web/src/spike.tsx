@@ -28,7 +28,7 @@ export function SpikeCard() {
   const slot = main.value;
   const found = spikesOf(slot);
   const chosen = seen.spike.value;
-  if (!slot || !found.length) return null;
+  if (!slot || (!found.length && chosen === null)) return null;
   return (
     <section class="card">
       <h2>
@@ -62,7 +62,7 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
       <p class="verdict">
         {spike
           ? `Epoch ${spike.peak}: ${spike.cause?.verdict ?? "unexplained"}`
-          : "This run has no such spike."}
+          : "Being looked for."}
       </p>
       <p class="told">{spike?.told}</p>
       {same && (

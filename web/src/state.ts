@@ -104,7 +104,7 @@ export function toggleHidden(panel: string): void {
 
 /** The address says what is shown, and follows it. */
 export function keepView(): void {
-  effect(() => writeAddress(writeView(view.value)));
+  effect(() => writeAddress(writeView(view.value), placeOf(view.value)));
   followAddress(() =>
     batch(() => {
       mark.value = pinned.value = null;
@@ -112,6 +112,9 @@ export function keepView(): void {
     }),
   );
 }
+
+const placeOf = ({ page, runs, spike }: ViewState): string =>
+  page === "runs" ? "runs" : `${runs.join()} ${spike ?? ""}`;
 
 /** What the address says; where it says nothing, what the person prefers. */
 function addressed(): ViewState {

@@ -1,8 +1,10 @@
 // All runs: a table of which only the visible rows exist, with filter, sort and small curves.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percent, short } from "./format";
 import type { Cell } from "./model/filter";
+import { differs } from "./model/options";
 import { beside } from "./list";
 import { palette } from "./look";
 import { change, openRun, seen } from "./state";
@@ -10,16 +12,20 @@ import { loaded, loadStore, sparkline, store, type Loaded } from "./table";
 
 const ROW = 30; // pixels, as in table.css
 const OVERSCAN = 8;
+const CURVE = "accuracy over time"; // a column of pictures
+const MOST = 12; // further columns; what is not shown can still be filtered by
 const FIRST = [
   "seed",
   "verdict",
   "accuracy",
+  CURVE,
+  "spikes",
   "learning_epoch",
   "lowest_loss",
-  "spikes",
   "lead",
   "diverged",
 ];
+const EVER = new Set(["seed", "verdict", "accuracy", CURVE, "spikes"]); // even if empty
 const NEVER = new Set([
   "id",
   "origin",
@@ -56,11 +62,10 @@ function Found({ all }: { all: Loaded }) {
           value={filter}
           onInput={(event) => change({ filter: event.currentTarget.value })}
         />
-        <span aria-live="polite">
+        <span class={error ? "found trouble" : "found"} aria-live="polite" title={error ?? ""}>
           {error ??
             `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}
         </span>
-        <span class="gap" />
         {(store.value?.damage.length ?? 0) > 0 && (
           <span class="trouble" title={store.value?.damage.join("\n")}>
             {store.value?.damage.length} damaged files left out
@@ -71,7 +76,15 @@ function Found({ all }: { all: Loaded }) {
       {all.table.count === 0 ? (
         <p class="notice">This folder holds no runs yet.</p>
       ) : (
-        <Table all={all} rows={rows} columns={columns} />
+        <Table all={all} rows={rows} columns={columns}>
+          {!rows.length && !error && <p class="notice">No run passes this filter.</p>}
+        </Table>
+      )}
+      {all.table.count > 0 && !analysed(all) && (
+        <p class="hint">
+          No run is analysed yet: <code>dynascope report FOLDER</code> fills the columns verdict and
+          spikes.
+        </p>
       )}
     </>
   );
@@ -86,23 +99,32 @@ function find(all: Loaded, filter: string, sort: string): [Int32Array, string | 
 }
 
 /** The columns that are worth showing: those of the summary, then options in which runs differ. */
-function columnsOf({ answer }: Loaded): string[] {
-  const names = Object.keys(answer.columns);
-  const first = FIRST.filter((name) => names.includes(name));
-  const rest = names.filter(
-    (name) => !FIRST.includes(name) && !NEVER.has(name) && differs(answer.columns[name] ?? []),
+function columnsOf(all: Loaded): string[] {
+  const { columns } = all.answer;
+  const first = FIRST.filter((name) => EVER.has(name) || told(all, name));
+  const rest = Object.keys(columns).filter(
+    (name) => !FIRST.includes(name) && !NEVER.has(name) && differs(columns[name] ?? []),
   );
-  const told = ["tags", "note"].filter((name) =>
-    (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== ""),
-  );
-  return [...first, ...rest.slice(0, 8), ...told];
+  const chosen = rest.filter((name) => name !== "seconds"); // they differ always, and say little
+  const words = ["tags", "note"].filter((name) => told(all, name));
+  return [...first, ...(chosen.length ? chosen : rest).slice(0, MOST), ...words];
 }
 
-function differs(cells: readonly Cell[]): boolean {
-  return cells.some((cell) => String(cell) !== String(cells[0]));
+/** Whether any run has something in a column. */
+function told({ answer }: Loaded, name: string): boolean {
+  return (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== "");
 }
 
-function Table({ all, rows, columns }: { all: Loaded; rows: Int32Array; columns: string[] }) {
+const analysed = (all: Loaded): boolean => told(all, "verdict") || told(all, "spikes");
+
+interface TableProps {
+  all: Loaded;
+  rows: Int32Array;
+  columns: string[];
+  children: ComponentChildren;
+}
+
+function Table({ all, rows, columns, children }: TableProps) {
   const body = useRef<HTMLDivElement>(null);
   const [[from, to], setRange] = useState<[number, number]>([0, 40]);
   const look = (): void => {
@@ -133,13 +155,15 @@ function Table({ all, rows, columns }: { all: Loaded; rows: Int32Array; columns:
         <thead>
           <tr>
             <th scope="col">run</th>
-            {columns.map((name) => (
-              <Heading key={name} name={name} />
-            ))}
-            <th scope="col">accuracy over time</th>
-            <th scope="col">
-              <span class="unseen">compare</span>
-            </th>
+            {columns.map((name) =>
+              name === CURVE ? (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ) : (
+                <Heading key={name} name={name} />
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -150,6 +174,7 @@ function Table({ all, rows, columns }: { all: Loaded; rows: Int32Array; columns:
           <Spacer height={rest * ROW} />
         </tbody>
       </table>
+      {children}
     </div>
   );
 }
@@ -193,14 +218,6 @@ function Row({
         <button class="plain" onClick={() => openRun(id)}>
           {id.slice(0, 8)}
         </button>
-      </th>
-      {columns.map((name) => (
-        <td>{shown(name, all.table.cell(row, name))}</td>
-      ))}
-      <td>
-        <Sparkline values={sparkline(all, row)} />
-      </td>
-      <td>
         <button
           class="plain"
           disabled={!seen.runs.value.length || open}
@@ -213,9 +230,24 @@ function Row({
         >
           ◫
         </button>
-      </td>
+      </th>
+      {columns.map((name) =>
+        name === CURVE ? (
+          <td key={name}>
+            <Sparkline values={sparkline(all, row)} />
+          </td>
+        ) : (
+          <Value key={name} name={name} cell={all.table.cell(row, name)} />
+        ),
+      )}
     </tr>
   );
+}
+
+/** A cell; what may be cut off is in its title too. */
+function Value({ name, cell }: { name: string; cell: Cell }) {
+  const text = shown(name, cell);
+  return <td title={text.length > 20 ? text : undefined}>{text}</td>;
 }
 
 function shown(name: string, cell: Cell): string {

@@ -23,7 +23,7 @@ export async function loadStore(): Promise<void> {
     const answer = await api.runs();
     const ids = answer.columns["id"] ?? [];
     const rowOf = new Map(ids.map((id, row) => [String(id), row]));
-    const base = { answer, table: new RunTable(answer.columns), rowOf };
+    const base = { answer, table: new RunTable(answer.columns, answer.same), rowOf };
     loaded.value = { ...base, sparklines: null };
     chooseFirst(loaded.value);
     const sparklines = await api.sparklines(answer).catch(() => null);

@@ -7,6 +7,7 @@ import { CanvasPen, fit } from "./canvas";
 import { short } from "./format";
 import { LEAP } from "./keys";
 import { palette } from "./look";
+import type { Analysis } from "./model/answers";
 import { forget, onNextFrame } from "./schedule";
 import { change, epoch, lastEpoch, playing, seek, slots, seen } from "./state";
 import { nextSpike, spikesOf } from "./spike";
@@ -58,14 +59,24 @@ export function TimeBar() {
 
 function Epoch() {
   const slot = slots.value[slots.value.length > 1 && slots.value[1]?.role === "after" ? 1 : 0];
-  const told = (["train", "test"] as const).flatMap((set) => {
+  const losses = (["train", "test"] as const).flatMap((set) => {
     const value = slot?.curves[`${set}_loss`]?.[epoch.value];
-    return value === undefined || Number.isNaN(value) ? [] : [`${set} ${short(value)}`];
+    return value === undefined || Number.isNaN(value)
+      ? []
+      : [{ set, told: `${set} ${short(value)}` }];
   });
+  const told = losses.map((loss) => loss.told);
   return (
     <>
       <span class="epoch">epoch {epoch.value}</span>
-      <span class="losses">{told.join(" · ")}</span>
+      <span class="losses" title="Loss, in the colours of the curves">
+        {losses.map(({ set, told }, i) => (
+          <>
+            {i > 0 && " · "}
+            <span class={set}>{told}</span>
+          </>
+        ))}
+      </span>
       <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
         {`Epoch ${epoch.value}. Loss: ${told.join(", ")}.`}
       </span>
@@ -75,7 +86,6 @@ function Epoch() {
 
 function Options() {
   const [speed, axes] = [seen.speed.value, seen.axes.value];
-  const count = spikesOf(slots.value[0]).length;
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed].sort((a, b) => a - b);
   return (
     <>
@@ -102,19 +112,37 @@ function Options() {
           <option value="follow">follow</option>
         </select>
       </label>
-      <span class="legend" aria-hidden="true">
-        <span class="train">— train</span>
-        <span class="test">— test</span>
-        {slots.value.length > 1 && slots.value[1]?.role === "run" && <span>┄ right</span>}
-      </span>
-      <button disabled={!count} title="To the next spike (S)" onClick={nextSpike}>
-        <span class="spikes" aria-hidden="true">
-          ▼
-        </span>{" "}
-        {count === 1 ? "1 spike" : `${count || "no"} spikes`}
-      </button>
+      {slots.value[1]?.role === "run" && (
+        <span class="legend" aria-hidden="true">
+          ┄ right
+        </span>
+      )}
+      <SpikesButton />
     </>
   );
+}
+
+function SpikesButton() {
+  const analysis = slots.value[0]?.analysis.value;
+  const count = spikesOf(slots.value[0]).length;
+  return (
+    <button
+      disabled={!count}
+      title={analysis ? "To the next spike (S)" : "Spikes are being looked for"}
+      onClick={nextSpike}
+    >
+      <span class="spikes" aria-hidden="true">
+        ▼
+      </span>{" "}
+      {spikesTold(analysis, count)}
+    </button>
+  );
+}
+
+function spikesTold(analysis: Analysis | null | undefined, count: number): string {
+  if (!analysis) return "spikes …";
+  if (!analysis.spikes) return "spikes unknown"; // that could not be analysed
+  return count === 1 ? "1 spike" : `${count || "no"} spikes`;
 }
 
 function Slider() {

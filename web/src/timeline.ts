@@ -2,7 +2,7 @@
 // gradient norms below, spikes above.
 
 import { bands } from "./analysis";
-import { Axes, logTicks } from "./axes";
+import { Axes, epochRange, logTicks } from "./axes";
 import type { Palette } from "./model/colours";
 import type { Colours } from "./model/theme";
 import type { Numbers } from "./model/types";
@@ -30,7 +30,7 @@ export function track(width: number, height: number, slots: readonly Slot[], las
   };
   const [low, high] = lossRange(slots);
   return {
-    axes: new Axes({ x0: 0, x1: Math.max(1, last), y0: low, y1: high }, box),
+    axes: new Axes({ ...epochRange(last), y0: low, y1: high }, box),
     strip: box.y + box.height + 2,
   };
 }
@@ -45,7 +45,7 @@ export function drawTrack(
   const main = slots[0];
   if (!main) return;
   drawBands(pen, axes, main, colours);
-  drawGrid(pen, axes, colours);
+  drawGrid(pen, axes, strip, colours);
   const { x, y, width, height } = axes.box;
   pen.clipped(x, y, width, height, () => {
     slots
@@ -111,15 +111,16 @@ function drawBands(pen: Pen, axes: Axes, slot: Slot, colours: Colours): void {
   }
 }
 
-function drawGrid(pen: Pen, axes: Axes, colours: Colours): void {
+function drawGrid(pen: Pen, axes: Axes, strip: number, colours: Colours): void {
   const { box, extent } = axes;
   for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 17)) {
     const y = Math.round(axes.y(power)) + 0.5;
     pen.line([box.x, y, box.x + box.width, y], colours.border, 1, [], 0.6);
+    if (y > strip + STRIP / 2 - 10) continue; // the strip's name is there
     pen.text(text, box.x - 6, y, { colour: colours.quiet, size: 9, anchor: "end" });
   }
   const below: Axes = new Axes(extent, { ...box, height: box.height + STRIP + 4 });
-  below.draw(pen, { ...colours, grid: "transparent" }, true);
+  below.draw(pen, { ...colours, grid: "transparent" }, { flat: true, whole: true });
 }
 
 function drawLosses(pen: Pen, axes: Axes, slot: Slot, colours: Colours, second: boolean): void {
@@ -127,6 +128,9 @@ function drawLosses(pen: Pen, axes: Axes, slot: Slot, colours: Colours, second: 
   for (const set of ["test", "train"] as const) {
     const values = slot.curves[`${set}_loss`];
     if (!values) continue;
+    const alone = values.length === 1; // no epochs: a line would not be seen
+    if (alone)
+      pen.marker("circle", axes.x(0), scale(values[0]!), { fill: colours.curves[set], radius: 4 });
     const points = thinned(
       values,
       undefined,

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Placer, type Label, type Placed } from "../src/labels";
-import { beside } from "../src/panels/naming";
+import { Palette } from "../src/model/colours";
+import { chooseSequences } from "../src/model/sequences";
+import { beside, besideGroups } from "../src/panels/naming";
 
 // Without a canvas to measure with, a text of size 10 is 6 wide for each letter.
 Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });
@@ -56,4 +58,37 @@ test("a name of many points stands beside them, but not far from their middle", 
   assert.deepEqual(near.reach, { x0: 41, x1: 64, y0: 46, y1: 54 });
   const wide = beside([0, "a"], 50, 50, 4, { x0: 0, x1: 150, y0: 50, y1: 50 });
   assert.deepEqual(wide.reach, { x0: 32, x1: 68, y0: 46, y1: 54 });
+});
+
+test("a multiset has a name where its points are together, not where they are spread", () => {
+  const sequences = chooseSequences({ vocab: 2, length: 12, positions: [0, 1, 2, 3, 4] });
+  const { count, group, groupNames } = sequences;
+  const palette = new Palette("light");
+  const size = { width: 200, height: 150 };
+  const named = (at: (i: number, g: number) => readonly [number, number]): string[] => {
+    const places = Array.from({ length: count }, (_, i) => at(i, group[i]!));
+    const [xs, ys] = [0, 1].map((axis) => Float64Array.from(places, (each) => each[axis]!));
+    return besideGroups(sequences, { xs: xs!, ys: ys! }, 4, palette, size).map(({ text }) => text);
+  };
+  const together = (i: number, g: number) => [20 + 30 * g + (i % 5), 50 + (i % 7)] as const;
+  assert.deepEqual(named(together), groupNames);
+  const but = (g: number): string[] => groupNames.filter((_, other) => other !== g);
+  const ring = (i: number) => [100 + 60 * Math.cos(i), 70 + 60 * Math.sin(i)] as const;
+  assert.deepEqual(
+    named((i, g) => (g === 2 ? ring(i) : together(i, g))),
+    but(2),
+  );
+  let n = 0; // two clusters whose middle is empty
+  const parted = () => [n++ % 2 ? 40 : 92, 50] as const;
+  assert.deepEqual(
+    named((i, g) => (g === 3 ? parted() : together(i, g))),
+    but(3),
+  );
+  const first = group.indexOf(2);
+  const stray = (i: number, g: number) => (i === first ? ([190, 140] as const) : together(i, g));
+  assert.deepEqual(named(stray), groupNames);
+  assert.deepEqual(
+    named((i, g) => (i === first ? [NaN, Infinity] : together(i, g))),
+    groupNames,
+  );
 });

@@ -4,11 +4,12 @@
 // permutation have similar ones, the class is the marker; relevant positions are circles,
 // irrelevant ones squares; an assembler has the colour of its receptor.
 
-import { lch, lighter, ramp, readable, rgb, type Triple } from "./colour";
+import { contrast, hex, lch, lighter, mix, ramp, readable, rgb, type Triple } from "./colour";
 import { coloursOf, MARKERS, type Colours, type Marker, type ThemeName } from "./theme";
 import type { Sequences } from "./types";
 
 export const LEAST_CONTRAST = 3; // WCAG 2.2, 1.4.11: graphical objects
+export const TEXT_CONTRAST = 4.5; // 1.4.3: text; on any ground black or white has it
 
 export interface Style {
   fill: string;
@@ -17,6 +18,8 @@ export interface Style {
 }
 
 const SPREAD = 0.05; // of lightness, to each side, between the orderings of one multiset
+const FADED = 0.8; // of the way to the background, for what is not marked
+const COARSE = 8; // levels of red, green and blue that faded colours share: all need stamps of their own
 const GOLDEN = 0.6180339887498949; // turns: neighbours in number are far apart in hue
 
 export class Palette {
@@ -87,6 +90,24 @@ export class Palette {
     return rgb(round ? lighter(base, (this.theme === "light" ? -0.05 : 0.05) * round) : base);
   }
 
+  /** The same where something else is marked: flat, since what shines through adds up in clusters. */
+  faded({ fill, stroke, marker }: Style, ground: string = this.colours.panel): Style {
+    return { fill: pale(fill, ground), stroke: pale(stroke, ground), marker };
+  }
+
+  /** What lies behind points on a map, on the whole. */
+  mapGround(classes: number): string {
+    const all = Array.from({ length: classes }, (_, c) => this.map(c));
+    return hex([0, 1, 2].map((i) => mean(all.map((each) => each[i]!))) as unknown as Triple);
+  }
+
+  /** The ink that can be read on this. */
+  inkOn(ground: string): string {
+    const { ink, panel } = this.colours;
+    const inks = [ink, panel, "#000000", "#ffffff"];
+    return inks.find((each) => contrast(each, ground) >= TEXT_CONTRAST) ?? ink;
+  }
+
   private style(fill: string, marker: Marker): Style {
     return { fill, stroke: this.colours.halo, marker };
   }
@@ -117,3 +138,11 @@ export class Palette {
     return readable(colour, this.colours.panel, LEAST_CONTRAST);
   }
 }
+
+function pale(colour: string, ground: string): string {
+  const parts = rgb(mix(colour, ground, FADED));
+  return hex(parts.map((part) => COARSE * Math.round(part / COARSE)) as unknown as Triple);
+}
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -2,144 +2,178 @@
 
 import { marks, type Mark } from "../link";
 import { mix } from "../model/colour";
+import type { Palette } from "../model/colours";
 import type { Pen } from "../pen";
 import { activeIn, plot, type Frame, type Painter } from "./painter";
+import { gridOf, leftOf, placeAt, Rows, type Grid } from "./rows";
 
-const ROW = 8.4; // pixels: in lower ones the tokens cannot be read
 const SHADES = 64;
+const FADED = 0.25;
+const LARGEST = 14; // pixels: a token's digits grow with their cell up to here
+const NOTE = 9; // pixels above the rows, for how many there are
+
+/** A shade of attention and the ink that can be read on it. */
+interface Shade {
+  fill: string;
+  ink: string;
+}
 
 export class Attention implements Painter {
-  private rows: number[] = [];
+  private grid: Grid | null = null;
+  private rows: Rows | null = null;
   private about: unknown = null;
-  private shades: string[] = [];
-  private shaded = "";
+  private shades: readonly Shade[] = [];
+  private shaded: unknown = null;
 
   key(frame: Frame): string {
-    this.choose(frame);
-    return `${this.rows.length}`;
+    const grid = this.layOut(frame);
+    return `${grid.count} ${grid.columns} ${frame.slot.sequences.value.count}`;
   }
 
   back(pen: Pen, frame: Frame): void {
-    const box = plot(frame, 10);
-    const { length } = frame.slot.sequences.value;
-    const width = box.width / length;
-    for (let t = 0; t < length; t += Math.ceil(16 / width))
-      pen.text(String(t), box.x + (t + 0.5) * width, box.y + box.height + 9, {
-        colour: frame.palette.colours.quiet,
-        size: 9,
-        anchor: "middle",
+    const { length, count } = frame.slot.sequences.value;
+    const grid = this.layOut(frame);
+    const style = { colour: frame.palette.colours.quiet, size: 9 };
+    const { box, columns, width } = grid;
+    for (let column = 0; column < columns; column++)
+      for (let t = 0; t < length; t += Math.ceil(16 / width)) {
+        const x = leftOf(grid, column) + (t + 0.5) * width;
+        pen.text(String(t), x, box.y + box.height + 9, { ...style, anchor: "middle" });
+      }
+    if (grid.count < count)
+      pen.text(`${grid.count} of ${count} sequences`, box.x + box.width, box.y - 7, {
+        ...style,
+        anchor: "end",
       });
   }
 
   front(pen: Pen, frame: Frame): void {
-    const { scene, slot } = frame;
-    if (!scene) return;
-    const { length, tokens } = slot.sequences.value;
-    const box = plot(frame, 10);
-    const [width, height] = [box.width / length, box.height / this.rows.length];
-    const { colours } = frame.palette;
-    const shades = this.shadesOf(colours.attention as [string, string]);
-    const most = Math.max(
-      2 / length,
-      ...this.rows.map((row) => highest(scene.attention, row * length, length)),
-    );
-    const written = width > 8 && height > 7.5;
-    this.rows.forEach((row, r) => {
-      const faded =
-        marks(frame.mark, "sequence", row, slot.sequences.value, activeIn(frame)) === false;
-      const [y0, y1] = [Math.round(box.y + r * height), Math.round(box.y + (r + 1) * height)];
-      for (let t = 0; t < length; t++) {
-        const share = Math.min(1, scene.attention[row * length + t]! / most);
-        const [x0, x1] = [Math.round(box.x + t * width), Math.round(box.x + (t + 1) * width)];
-        pen.rect(
-          x0,
-          y0,
-          x1 - x0 - (width > 6 ? 1 : 0),
-          y1 - y0 - (height > 6 ? 1 : 0),
-          shades[Math.round(share * (SHADES - 1))]!,
-          faded ? 0.25 : 1,
-        );
-        if (!written || faded) continue;
-        const colour = share > 0.5 ? colours.panel : colours.ink;
-        pen.text(String(tokens[row * length + t]), (x0 + x1 - 1) / 2, (y0 + y1) / 2, {
-          colour,
-          size: Math.min(9, height - 1),
-          anchor: "middle",
-        });
-      }
-    });
-    this.frame(pen, frame, width, height);
+    const { scene, mark } = frame;
+    const { grid, rows } = this;
+    if (!scene || !grid || !rows) return;
+    const sequences = frame.slot.sequences.value;
+    const marked = rows.show(mark?.kind === "sequence" ? mark.index : -1);
+    const most = highest(scene.attention, rows.shown, sequences.length);
+    const active = activeIn(frame);
+    for (let place = 0; place < grid.count; place++) {
+      const sequence = rows.shown[place]!;
+      const related = marks(mark, "sequence", sequence, sequences, active);
+      this.row(pen, frame, grid, place, sequence, most, related === false);
+    }
+    this.outlines(pen, frame, grid, marked);
   }
 
   pick(x: number, y: number, frame: Frame): Mark | null {
-    const box = plot(frame, 10);
-    const { length } = frame.slot.sequences.value;
-    const column = Math.floor(((x - box.x) / box.width) * length);
-    const row = this.rows[Math.floor(((y - box.y) / box.height) * this.rows.length)];
-    if (column < 0 || column >= length) return null;
-    if (y > box.y + box.height) return { slot: frame.slot.index, kind: "position", index: column };
-    return row === undefined ? null : { slot: frame.slot.index, kind: "sequence", index: row };
+    const found = this.grid && placeAt(this.grid, frame.slot.sequences.value.length, x, y);
+    if (!found) return null;
+    const [place, column] = found;
+    const slot = frame.slot.index;
+    if (place < 0) return { slot, kind: "position", index: column };
+    return { slot, kind: "sequence", index: this.rows!.shown[place]! };
+  }
+
+  private row(
+    pen: Pen,
+    frame: Frame,
+    grid: Grid,
+    place: number,
+    sequence: number,
+    most: number,
+    faded: boolean,
+  ): void {
+    const { length, tokens } = frame.slot.sequences.value;
+    const { width, height } = grid;
+    const [gapX, gapY] = [width > 6 ? 1 : 0, height > 6 ? 1 : 0];
+    const size = Math.min(LARGEST, Math.floor(height - 1));
+    const written = width > 8 && height > 7.5 && !faded;
+    const only = frame.mark?.kind === "token" ? frame.mark.index : -1;
+    const shades = this.shadesOf(frame.palette);
+    const from = sequence * length;
+    const { left, top } = corner(grid, place);
+    const [y0, y1] = [Math.round(top), Math.round(top + height)];
+    for (let t = 0; t < length; t++) {
+      const [x0, x1] = [Math.round(left + t * width), Math.round(left + (t + 1) * width)];
+      const share = Math.min(1, frame.scene!.attention[from + t]! / most) || 0;
+      const shade = shades[Math.round(share * (SHADES - 1))]!;
+      const token = tokens[from + t]!;
+      const dim = faded || (only >= 0 && token !== only);
+      pen.rect(x0, y0, x1 - x0 - gapX, y1 - y0 - gapY, shade.fill, dim ? FADED : 1);
+      if (!written || dim) continue;
+      const style = { colour: shade.ink, size, anchor: "middle" } as const;
+      pen.text(String(token), (x0 + x1 - gapX) / 2, (y0 + y1 - gapY) / 2 + 0.5, style);
+    }
   }
 
   /** The line around what is marked, and those between relevant positions and the others. */
-  private frame(pen: Pen, frame: Frame, width: number, height: number): void {
-    const box = plot(frame, 10);
+  private outlines(pen: Pen, frame: Frame, grid: Grid, marked: number): void {
+    const { box, width, height, columns } = grid;
     const { colours } = frame.palette;
-    const { sequences } = frame.slot;
+    const { length } = frame.slot.sequences.value;
     const relevant = new Set(frame.slot.info.positions);
-    const bottom = box.y + box.height;
-    for (let t = 1; t < sequences.value.length; t++) {
-      if (relevant.has(t) === relevant.has(t - 1)) continue;
-      const x = Math.round(box.x + t * width) - 0.5;
-      pen.line([x, box.y, x, bottom], colours.query, 1.5);
-    }
     const { mark } = frame;
-    if (!mark) return;
-    const place = this.rows.indexOf(mark.index);
-    if (mark.kind === "sequence" && place >= 0)
-      outline(pen, box.x, box.y + place * height, box.width, height, colours.ink);
-    const column =
-      mark.kind === "position"
-        ? mark.index
-        : mark.kind === "pair"
-          ? mark.index % sequences.value.length
-          : -1;
-    if (column >= 0) outline(pen, box.x + column * width, box.y, width, box.height, colours.ink);
+    const position =
+      mark?.kind === "position" ? mark.index : mark?.kind === "pair" ? mark.index % length : -1;
+    for (let column = 0; column < columns; column++) {
+      const left = leftOf(grid, column);
+      const end = corner(grid, Math.min(grid.count, (column + 1) * grid.down) - 1).top + height;
+      for (let t = 1; t < length; t++) {
+        if (relevant.has(t) === relevant.has(t - 1)) continue;
+        const x = Math.round(left + t * width) - 0.5;
+        pen.line([x, box.y, x, end], colours.query, 1.5);
+      }
+      if (position >= 0)
+        outline(pen, left + position * width, box.y, width, end - box.y, colours.ink);
+    }
+    if (marked < 0) return;
+    const { left, top } = corner(grid, marked);
+    outline(pen, left, top, length * width, height, colours.ink);
   }
 
-  /** So many rows as can be seen, spread over all sequences. */
-  private choose(frame: Frame): void {
+  /** Where the rows are, and which; made again only when their number or the sequences change. */
+  private layOut(frame: Frame): Grid {
     const sequences = frame.slot.sequences.value;
-    const count = Math.min(sequences.count, Math.max(8, Math.floor(plot(frame).height / ROW)));
-    if (this.about === sequences && this.rows.length === count) return;
-    this.about = sequences;
-    const order = Array.from({ length: sequences.count }, (_, i) => i).sort(
-      (a, b) =>
-        sequences.group[a]! - sequences.group[b]! ||
-        sequences.prefix[a]! - sequences.prefix[b]! ||
-        a - b,
-    );
-    this.rows = Array.from(
-      { length: count },
-      (_, i) => order[Math.floor(((i + 0.5) * sequences.count) / count)]!,
-    );
+    const { count, length } = sequences;
+    this.grid = gridOf(plot(frame, 10), count, length, frame.big);
+    if (this.grid.count < count)
+      this.grid = gridOf(plot(frame, 10, 20, 6 + NOTE), count, length, frame.big);
+    if (this.about !== sequences || this.rows?.shown.length !== this.grid.count) {
+      this.about = sequences;
+      this.rows = new Rows(sequences, this.grid.count);
+    }
+    return this.grid;
   }
 
-  private shadesOf([from, to]: [string, string]): string[] {
-    if (this.shaded !== from + to) {
-      this.shaded = from + to;
-      this.shades = Array.from({ length: SHADES }, (_, i) =>
-        mix(from, to, (0.9 * i) / (SHADES - 1)),
-      );
+  private shadesOf(palette: Palette): readonly Shade[] {
+    if (this.shaded !== palette) {
+      this.shaded = palette;
+      this.shades = attentionShades(palette);
     }
     return this.shades;
   }
 }
 
-function highest(values: Float64Array, from: number, count: number): number {
-  let most = 0;
-  for (let i = from; i < from + count; i++) if (values[i]! > most) most = values[i]!;
+/** From no attention to the most. */
+export function attentionShades(palette: Palette): Shade[] {
+  const [from, to] = palette.colours.attention as [string, string];
+  return Array.from({ length: SHADES }, (_, i) => {
+    const fill = mix(from, to, (0.9 * i) / (SHADES - 1));
+    return { fill, ink: palette.inkOn(fill) };
+  });
+}
+
+/** The most attention in these rows, or twice what is everyone's share where that is more. */
+function highest(attention: Float64Array, shown: Int32Array, length: number): number {
+  let most = 2 / length;
+  for (let place = 0; place < shown.length; place++)
+    for (let i = shown[place]! * length; i < (shown[place]! + 1) * length; i++)
+      if (attention[i]! > most) most = attention[i]!;
   return most;
+}
+
+function corner(grid: Grid, place: number): { left: number; top: number } {
+  const column = Math.floor(place / grid.down);
+  const row = place - column * grid.down;
+  return { left: leftOf(grid, column), top: grid.box.y + row * grid.height };
 }
 
 function outline(

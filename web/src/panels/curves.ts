@@ -1,6 +1,6 @@
 // Curves over the run with the playhead: the curves are the lower layer, drawn once.
 
-import { Axes, logTicks } from "../axes";
+import { Axes, epochRange, logTicks } from "../axes";
 import type { Panel } from "../model/types";
 import { textWidth, type Pen } from "../pen";
 import { thinned } from "./thin";
@@ -9,6 +9,7 @@ import { plot, type Frame, type Painter } from "./painter";
 export interface Line {
   name: string;
   colour: string;
+  dashed?: boolean;
   values: ArrayLike<number | null>;
   epochs?: ArrayLike<number | null>; // where not every epoch has a value
 }
@@ -20,6 +21,8 @@ export interface CurvesSpec {
   lines(frame: Frame): Line[];
 }
 
+const DASH = [4, 2.5];
+
 export class Curves implements Painter {
   private axes: Axes | null = null;
   private lines: Line[] = [];
@@ -30,7 +33,7 @@ export class Curves implements Painter {
     this.lines = this.spec.lines(frame);
     const [y0, y1] = this.spec.range ?? range(this.lines, this.spec.log);
     const box = plot(frame, this.spec.log ? 36 : 30, 20, 20);
-    this.axes = new Axes({ x0: 0, x1: Math.max(1, frame.slot.info.epochs), y0, y1 }, box);
+    this.axes = new Axes({ ...epochRange(frame.slot.info.epochs), y0, y1 }, box);
     return `${y0} ${y1} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
   }
 
@@ -39,10 +42,11 @@ export class Curves implements Painter {
     if (!axes) return;
     const { colours } = frame.palette;
     if (this.spec.log) drawPowers(pen, axes, colours.grid, colours.quiet);
-    axes.draw(pen, colours, this.spec.log);
+    axes.draw(pen, colours, { flat: this.spec.log, whole: true });
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y - 1, width, height + 2, () => {
-      for (const line of this.lines) pen.line(this.trace(line, axes), line.colour, 1.3);
+      for (const line of this.lower())
+        pen.line(this.trace(line, axes), line.colour, 1.3, line.dashed ? DASH : []);
     });
     this.legend(pen, frame);
   }
@@ -53,7 +57,7 @@ export class Curves implements Painter {
     const { colours } = frame.palette;
     const x = axes.x(Math.min(frame.epoch, frame.slot.info.epochs));
     pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], colours.ink, 1.2);
-    for (const line of this.lines) {
+    for (const line of this.lower()) {
       const value = valueAt(line, frame.epoch);
       if (value === null) continue;
       const y = axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
@@ -67,6 +71,11 @@ export class Curves implements Painter {
     if (!this.axes) return null;
     const { box, extent } = this.axes;
     return Math.round(extent.x0 + ((x - box.x) / box.width) * (extent.x1 - extent.x0));
+  }
+
+  /** The first line is drawn last: where lines meet, it is the one to see. */
+  private lower(): Line[] {
+    return [...this.lines].reverse();
   }
 
   private trace(line: Line, axes: Axes): number[] {
@@ -89,7 +98,7 @@ export class Curves implements Painter {
     for (const line of this.lines) {
       const width = textWidth(line.name, { size }) + 12;
       if (x + width > frame.width - 4) break;
-      pen.line([x, 9, x + 7, 9], line.colour, 2.5);
+      pen.line([x, 9, x + 7, 9], line.colour, 2.5, line.dashed ? [3, 1] : []);
       pen.text(line.name, x + 10, 9, { colour: colours.quiet, size });
       x += width + 3;
     }

@@ -35,6 +35,7 @@ function gradients(frame: Frame): Line[] {
           {
             name: NAMED[name] ?? name,
             colour: colours[name] ?? frame.palette.colours.quiet,
+            dashed: name.endsWith("_bias"), // in the colour of the weights they go with
             values,
           },
         ]

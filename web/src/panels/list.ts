@@ -57,7 +57,7 @@ export const TITLES: Record<Panel, Title> = {
   },
   sequence_normalized: {
     title: "Normalised sequences",
-    formula: "ξ̂ = norm ξ",
+    formula: "ξ̂",
     about: "Sequence embeddings as the feed-forward sees them.",
   },
   receptors: {

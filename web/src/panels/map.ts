@@ -1,4 +1,4 @@
-// Class probabilities as a smooth picture with the line where the likelier of two classes changes.
+// Class probabilities as a smooth picture with the lines where the likeliest class changes.
 //
 // Between the cells of the grid not probabilities are interpolated but logits: a steep boundary
 // stays a sharp and straight one, without seams or steps.
@@ -7,12 +7,13 @@ import type { Axes } from "../axes";
 import type { Triple } from "../model/colour";
 import type { ClassMap } from "../model/types";
 import type { Pen } from "../pen";
-import { newPixels, pack, type Pixels } from "../pixels";
+import { blend, newPixels, pack, word, type Pixels } from "../pixels";
 import { zeroLine } from "../strokes";
 import type { Frame } from "./painter";
 
 const SURE = 9; // difference of two logits: beyond it a colour is pure
 const STEPS = 1023;
+const LINE = 0.4; // alpha of the lines between classes
 
 export class ClassMapImage {
   private pixels: Pixels = newPixels(0, 0);
@@ -20,6 +21,9 @@ export class ClassMapImage {
   private painted: unknown = null;
   private about = "";
   private colours: Triple[] = []; // of the classes
+  private ink = 0;
+  private leaders = new Int32Array(0); // more classes: the likeliest one of each pixel of a row
+  private leads = new Float32Array(0); // and by how much
   private table = new Uint32Array(0); // of two classes: from one colour to the other
 
   draw(pen: Pen, axes: Axes, map: ClassMap, frame: Frame): void {
@@ -41,6 +45,9 @@ export class ClassMapImage {
       this.pixels = newPixels(width, height);
     if (this.about !== about) {
       this.colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
+      this.ink = word(frame.palette.colours.ink);
+      this.leaders = new Int32Array(width);
+      this.leads = new Float32Array(width);
       this.table = shades(this.colours[0]!, this.colours[1] ?? this.colours[0]!);
     }
     [this.painted, this.about] = [frame.scene, about];
@@ -78,34 +85,81 @@ export class ClassMapImage {
     }
   }
 
-  /** More classes: a pixel has the colours of the two likeliest. */
+  /** More classes: a pixel has the colours of the two likeliest, and of a line where they change.
+   * Where all cells around are sure of one class, so is what lies between. */
   private paintMany({ logits, width: w, height: h, classes }: ClassMap): void {
     const { words, width, height } = this.pixels;
     const [columns, rows] = [places(w, width), places(h, height)];
     const line = new Float32Array(classes * w);
+    const { leaders, leads } = this;
+    const sure = sureOf(logits, w * h, classes);
+    const pure = this.colours.map((colour) => pack(...colour));
     let at = 0;
     for (let row = height - 1; row >= 0; row--) {
       const [low, high] = [rows.low[row]! * w * classes, rows.high[row]! * w * classes];
       const v = rows.share[row]!;
       for (let i = 0; i < line.length; i++)
         line[i] = logits[low + i]! * (1 - v) + logits[high + i]! * v;
+      const [under, over] = [rows.low[row]! * w, rows.high[row]! * w];
       for (let column = 0; column < width; column++) {
-        const [a, b] = [classes * columns.low[column]!, classes * columns.high[column]!];
+        const [left, right] = [columns.low[column]!, columns.high[column]!];
+        const all = sure[under + left]!;
+        if (
+          all >= 0 &&
+          all === sure[under + right]! &&
+          all === sure[over + left]! &&
+          all === sure[over + right]!
+        ) {
+          words[at++] = pure[all]!;
+          leaders[column] = all;
+          leads[column] = SURE;
+          continue;
+        }
+        const a = classes * left;
+        const b = classes * right;
         const u = columns.share[column]!;
-        let [first, second, most, next] = [0, 0, -Infinity, -Infinity];
+        let first = 0;
+        let second = 0;
+        let most = -Infinity;
+        let next = -Infinity;
         for (let c = 0; c < classes; c++) {
           const value = line[a + c]! * (1 - u) + line[b + c]! * u;
-          if (value > most) [second, next, first, most] = [first, most, c, value];
-          else if (value > next) [second, next] = [c, value];
+          if (value > most) {
+            second = first;
+            next = most;
+            first = c;
+            most = value;
+          } else if (value > next) {
+            second = c;
+            next = value;
+          }
         }
-        words[at++] = this.between(first, second, most - next);
+        const lead = most - next;
+        words[at] = this.between(first, second, lead);
+        if (at >= width && leaders[column] !== first)
+          this.part(at - width, at, leads[column]!, lead);
+        if (column > 0 && leaders[column - 1] !== first)
+          this.part(at - 1, at, leads[column - 1]!, lead);
+        leaders[column] = first;
+        leads[column] = lead;
+        at++;
       }
     }
   }
 
+  /** A line between two pixels: it is the darker in each the nearer it passes to its middle. */
+  private part(one: number, other: number, leadOfOne: number, leadOfOther: number): void {
+    const { words } = this.pixels;
+    const place = leadOfOne / (leadOfOne + leadOfOther);
+    if (!(place >= 0 && place <= 1)) return;
+    words[one] = blend(words[one]!, this.ink, Math.round(255 * LINE * (1 - place)));
+    words[other] = blend(words[other]!, this.ink, Math.round(255 * LINE * place));
+  }
+
   /** The colour where one class is ahead of the next likely one by so much. */
   private between(first: number, second: number, ahead: number): number {
-    const [from, to] = [this.colours[second]!, this.colours[first]!];
+    const from = this.colours[second]!;
+    const to = this.colours[first]!;
     const p = ahead > SURE ? 1 : 1 / (1 + Math.exp(-ahead));
     return pack(
       from[0] + p * (to[0] - from[0]),
@@ -124,7 +178,7 @@ export class ClassMapImage {
       line[i] = axes.x(extent.x0 + line[i]! * scaleX);
       line[i + 1] = axes.y(extent.y0 + line[i + 1]! * scaleY);
     }
-    pen.line(line, frame.palette.colours.ink, 1, [], 0.4);
+    pen.line(line, frame.palette.colours.ink, 1, [], LINE);
   }
 }
 
@@ -164,4 +218,24 @@ function shades(none: Triple, all: Triple): Uint32Array<ArrayBuffer> {
       none[2] + p * (all[2] - none[2]),
     );
   });
+}
+
+/** The class of which each cell is sure, or -1. */
+function sureOf(logits: Float32Array, cells: number, classes: number): Int32Array {
+  const sure = new Int32Array(cells);
+  for (let i = 0, at = 0; i < cells; i++) {
+    let first = 0;
+    let most = -Infinity;
+    let next = -Infinity;
+    for (let c = 0; c < classes; c++, at++) {
+      const value = logits[at]!;
+      if (value > most) {
+        next = most;
+        most = value;
+        first = c;
+      } else if (value > next) next = value;
+    }
+    sure[i] = most - next > SURE ? first : -1;
+  }
+  return sure;
 }

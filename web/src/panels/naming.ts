@@ -7,6 +7,8 @@ import type { Extent, Sequences } from "../model/types";
 
 const FAR = 14; // pixels from the middle of many points to where their name may begin
 const GAP = 3;
+const WIDEST = 1 / 3; // of a panel: points spread over more than this have no place for one name
+const NEAREST = 25; // pixels: a name farther from all its points would be read as another's
 
 /** Where points are on the screen. */
 export interface Places {
@@ -44,26 +46,71 @@ export function besidePoints(
   });
 }
 
-/** One name for each multiset, in the colour of its sequences. */
+/** One name for each multiset whose points are together, in the colour of its sequences. */
 export function besideGroups(
   { group, groupNames }: Sequences,
   { xs, ys }: Places,
   radius: number,
   palette: Palette,
+  size: { width: number; height: number },
+  shown: (index: number) => boolean = () => true, // rather than faded
 ): Label[] {
-  const sums = groupNames.map(() => ({ x: 0, y: 0, n: 0, extent: { ...NOTHING } }));
+  const widest = WIDEST * Math.min(size.width, size.height);
+  return clusters(group, groupNames.length, xs, ys, shown).flatMap(
+    ({ n, x, y, far, near, extent, kept }, id) => {
+      if (!n || 2 * Math.sqrt(far / n) > widest || near > NEAREST * NEAREST) return [];
+      const label = beside([id, groupNames[id]!], x, y, radius, extent);
+      const colour = kept ? palette.group(id, groupNames.length) : palette.colours.faint;
+      return [{ ...label, colour }];
+    },
+  );
+}
+
+/** Points of one multiset: how many, their middle, the sum of the squared distances from it, and
+ * the least of them. Not one point but many tell how far they spread: a stray one does not count. */
+interface Cluster {
+  n: number;
+  x: number;
+  y: number;
+  far: number;
+  near: number;
+  extent: Extent;
+  kept: boolean; // not all of them are faded
+}
+
+function clusters(
+  group: Int32Array,
+  groups: number,
+  xs: Float64Array,
+  ys: Float64Array,
+  shown: (index: number) => boolean,
+): Cluster[] {
+  const all = Array.from({ length: groups }, (): Cluster => ({
+    n: 0,
+    x: 0,
+    y: 0,
+    far: 0,
+    near: Infinity,
+    extent: { ...NOTHING },
+    kept: false,
+  }));
   for (let i = 0; i < xs.length; i++) {
-    const sum = sums[group[i]!]!;
-    sum.x += xs[i]!;
-    sum.y += ys[i]!;
-    sum.n += 1;
-    widen(sum.extent, xs[i]!, ys[i]!);
+    if (!Number.isFinite(xs[i]! + ys[i]!)) continue;
+    const each = all[group[i]!]!;
+    each.n += 1;
+    each.x += (xs[i]! - each.x) / each.n;
+    each.y += (ys[i]! - each.y) / each.n;
+    each.kept ||= shown(i);
+    widen(each.extent, xs[i]!, ys[i]!);
   }
-  return sums.flatMap(({ x, y, n, extent }, id) => {
-    if (!n || !Number.isFinite(x + y)) return [];
-    const label = beside([id, groupNames[id]!], x / n, y / n, radius, extent);
-    return [{ ...label, colour: palette.group(id, groupNames.length) }];
-  });
+  for (let i = 0; i < xs.length; i++) {
+    if (!Number.isFinite(xs[i]! + ys[i]!)) continue;
+    const each = all[group[i]!]!;
+    const far = (xs[i]! - each.x) ** 2 + (ys[i]! - each.y) ** 2;
+    each.far += far;
+    each.near = Math.min(each.near, far);
+  }
+  return all;
 }
 
 function widen(extent: Extent, x: number, y: number): void {

@@ -17,6 +17,8 @@ export class Probabilities implements Painter {
   private about: unknown = null;
   private palette: unknown = null;
   private styles: readonly Style[] = [];
+  private pale: readonly Style[] = [];
+  private order: readonly number[] = []; // sequences, those of one multiset side by side
 
   key(frame: Frame): string {
     const longest = Math.max(
@@ -40,6 +42,11 @@ export class Probabilities implements Painter {
     if (this.about !== sequences || this.palette !== frame.palette) {
       [this.about, this.palette] = [sequences, frame.palette];
       this.styles = frame.palette.sequences(sequences);
+      this.pale = this.styles.map((style) => frame.palette.faded(style));
+      const { group, count } = sequences;
+      this.order = Array.from({ length: count }, (_, i) => i).sort(
+        (a, b) => group[a]! - group[b]! || a - b,
+      );
     }
     if (this.xs.length !== sequences.count) {
       this.xs = new Float64Array(sequences.count);
@@ -63,19 +70,29 @@ export class Probabilities implements Painter {
     return best < 0 ? null : { slot: frame.slot.index, kind: "sequence", index: best };
   }
 
+  /** What is faded lies below all else; the sequence under the pointer above, and ringed. */
   private dots(pen: Pen, frame: Frame, sequences: Sequences): void {
     const radius = frame.big ? 5 : 3.4;
-    for (let i = 0; i < sequences.count; i++) {
-      const style = this.styles[i]!;
-      const related = marks(frame.mark, "sequence", i, sequences, activeIn(frame));
-      const marked = related && frame.mark?.kind !== "sequence" ? null : related; // only not faded
-      pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
-        fill: style.fill,
-        radius: marked ? radius + 1.5 : radius,
-        ...(marked && { ring: frame.palette.colours.ink }),
-        alpha: marked === false ? 0.12 : 0.85,
-      });
+    const { mark } = frame;
+    const active = activeIn(frame);
+    const own = mark?.kind === "sequence" ? mark.index : -1;
+    for (const faded of mark ? [true, false] : [false]) {
+      const styles = faded ? this.pale : this.styles;
+      for (let i = 0; i < sequences.count; i++) {
+        if ((marks(mark, "sequence", i, sequences, active) === false) !== faded || i === own)
+          continue;
+        const { marker, fill } = styles[i]!;
+        pen.marker(marker, this.xs[i]!, this.ys[i]!, { fill, radius, alpha: faded ? 1 : 0.85 });
+      }
     }
+    const style = this.styles[own];
+    if (!style) return;
+    const ring = frame.palette.colours.ink;
+    pen.marker(style.marker, this.xs[own]!, this.ys[own]!, {
+      fill: style.fill,
+      radius: radius + 1.5,
+      ring,
+    });
   }
 
   private row(frame: Frame, group: number, share = 0.5): number {
@@ -185,20 +202,17 @@ export class Probabilities implements Painter {
 
   /** A row for each sequence, those of one multiset side by side; a dot where the target is. */
   private heat(pen: Pen, frame: Frame, scene: Scene): void {
-    const { group, targets, count } = frame.slot.sequences.value;
-    const { box } = this;
+    const sequences = frame.slot.sequences.value;
+    const { targets, count } = sequences;
+    const { box, order } = this;
     const { embeddings } = frame.slot.info;
     const { colours } = frame.palette;
-    const order = Array.from({ length: count }, (_, i) => i).sort(
-      (a, b) => group[a]! - group[b]! || a - b,
-    );
+    const active = activeIn(frame);
     const [width, height] = [box.width / embeddings, box.height / count];
     order.forEach((i, r) => {
       const y = box.y + r * height;
-      const alpha =
-        marks(frame.mark, "sequence", i, frame.slot.sequences.value, activeIn(frame)) === false
-          ? 0.25
-          : 1;
+      const faded = marks(frame.mark, "sequence", i, sequences, active) === false;
+      const alpha = faded ? 0.25 : 1;
       this.ys[i] = y + height / 2;
       for (let c = 0; c < embeddings; c++) {
         const p = scene.probabilities[i * embeddings + c]!;

@@ -27,6 +27,8 @@ export interface ScatterSpec {
 }
 
 const REACH = 13; // pixels from the pointer
+const [FADED, PLAIN, MARKED] = [-1, 0, 1] as const;
+const NOTE = 16; // pixels on top that the note of a projection takes
 const MOST_NAMES = [10, 60] as const; // of multisets, in a small panel and in a large one
 
 export class Scatter implements Painter {
@@ -36,20 +38,29 @@ export class Scatter implements Painter {
   private axes: Axes | null = null;
   xs = new Float64Array(0); // where the points are on the screen
   ys = new Float64Array(0);
+  private states = new Int8Array(0); // of the points: FADED, PLAIN or MARKED
+  private pale: readonly Style[] = []; // their styles where they are faded
+  private paleOf: unknown = null;
 
   constructor(private readonly spec: ScatterSpec) {
     this.keeper = new AxisKeeper(spec.panel, spec.map);
   }
 
   key(frame: Frame): string {
-    this.axes = new Axes(this.keeper.extent(frame, plot(frame)), plot(frame));
+    const box = plot(
+      frame,
+      32,
+      20,
+      frame.slot.plan.value.planes[this.spec.panel].projected ? NOTE : 6,
+    );
+    this.axes = new Axes(this.keeper.extent(frame, box), box);
     const { x0, x1, y0, y1 } = this.axes.extent;
     return `${x0} ${x1} ${y0} ${y1}`;
   }
 
   back(pen: Pen, frame: Frame): void {
     const flat = frame.slot.info.config.model.dim === 1;
-    this.axes?.draw(pen, frame.palette.colours, flat);
+    this.axes?.draw(pen, frame.palette.colours, { flat });
   }
 
   front(pen: Pen, frame: Frame): void {
@@ -58,13 +69,14 @@ export class Scatter implements Painter {
     if (!axes || !scene) return;
     const points = scene.points[this.spec.panel];
     this.locate(points, axes);
+    this.mark(frame);
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y, width, height, () => {
       if (this.spec.map) this.image.draw(pen, axes, scene.maps[this.spec.map], frame);
       this.scaffold(pen, frame, axes);
       const from = frame.slot.from.value;
       if (from) this.displacements(pen, frame, axes, from);
-      this.dots(pen, frame, points.count);
+      this.dots(pen, frame);
       if (this.spec.query) this.query(pen, frame, axes, scene);
     });
     this.write(pen, frame, axes);
@@ -109,46 +121,66 @@ export class Scatter implements Painter {
     if (radius || this.spec.spokes || this.spec.panel === "values")
       pen.marker("circle", x, y, { fill: colours.quiet, radius: 2 });
     if (!this.spec.spokes) return;
+    this.spokes(pen, this.fadedStyles(frame), x, y, FADED, 1, 1);
+    this.spokes(pen, this.spec.styles(frame), x, y, PLAIN, 1, 0.4);
+    this.spokes(pen, this.spec.styles(frame), x, y, MARKED, 2, 1);
+  }
+
+  private spokes(
+    pen: Pen,
+    styles: readonly Style[],
+    x: number,
+    y: number,
+    state: number,
+    width: number,
+    alpha: number,
+  ): void {
+    for (let i = 0; i < this.xs.length; i++)
+      if (this.states[i] === state)
+        pen.line([x, y, this.xs[i]!, this.ys[i]!], styles[i]!.fill, width, [], alpha);
+  }
+
+  /** What is faded lies below all else; what is itself under the pointer above, and ringed. */
+  private dots(pen: Pen, frame: Frame): void {
     const styles = this.spec.styles(frame);
+    const radius = this.spec.radius * (frame.big ? 1.5 : 1);
+    this.stamp(pen, this.fadedStyles(frame), FADED, radius);
+    this.stamp(pen, styles, PLAIN, radius);
+    if (frame.mark?.kind !== this.spec.kind) this.stamp(pen, styles, MARKED, radius);
+    else this.stamp(pen, styles, MARKED, radius + 1.5, frame.palette.colours.ink);
+  }
+
+  private stamp(
+    pen: Pen,
+    styles: readonly Style[],
+    state: number,
+    radius: number,
+    ring?: string,
+  ): void {
     for (let i = 0; i < this.xs.length; i++) {
-      const marked = this.marked(frame, i);
-      const alpha = marked === false ? 0.08 : marked ? 1 : 0.4;
-      pen.line([x, y, this.xs[i]!, this.ys[i]!], styles[i]!.fill, marked ? 2 : 1, [], alpha);
+      if (this.states[i] !== state) continue;
+      const { marker, fill, stroke } = styles[i]!;
+      pen.marker(marker, this.xs[i]!, this.ys[i]!, { fill, radius, ring: ring ?? stroke });
     }
   }
 
-  private dots(pen: Pen, frame: Frame, count: number): void {
+  /** Made when they are first needed. */
+  private fadedStyles(frame: Frame): readonly Style[] {
     const styles = this.spec.styles(frame);
-    const radius = this.spec.radius * (frame.big ? 1.5 : 1);
-    const late: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const style = styles[i]!;
-      const marked = this.marked(frame, i);
-      if (marked && frame.mark?.kind === this.spec.kind)
-        late.push(i); // others are only not faded
-      else
-        pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
-          fill: style.fill,
-          radius,
-          ring: style.stroke,
-          alpha: marked === false ? 0.16 : 1,
-        });
+    if (frame.mark && this.paleOf !== styles) {
+      const { palette, slot } = frame;
+      const ground = this.spec.map && palette.mapGround(slot.info.embeddings);
+      this.paleOf = styles;
+      this.pale = styles.map((style) => palette.faded(style, ground));
     }
-    for (const i of late) {
-      const style = styles[i]!;
-      pen.marker(style.marker, this.xs[i]!, this.ys[i]!, {
-        fill: style.fill,
-        radius: radius + 1.5,
-        ring: frame.palette.colours.ink,
-      });
-    }
+    return this.pale;
   }
 
   private displacements(pen: Pen, frame: Frame, axes: Axes, from: Scene): void {
     const before = from.points[this.spec.panel];
     const styles = this.spec.styles(frame);
     for (let i = 0; i < Math.min(before.count, this.xs.length); i++) {
-      if (this.marked(frame, i) === false) continue;
+      if (this.states[i] === FADED) continue;
       arrow(
         pen,
         axes.x(before.x[i]!),
@@ -168,16 +200,19 @@ export class Scatter implements Painter {
     arrow(pen, axes.x(0), axes.y(0), x, y, colours.query, 2);
   }
 
-  private marked(frame: Frame, index: number): boolean | null {
-    if (!frame.mark) return null;
-    const { plan, sequences } = frame.slot;
-    return marks(
-      frame.mark,
-      this.spec.kind,
-      thingAt(this.spec.kind, index, plan.value),
-      sequences.value,
-      activeIn(frame),
-    );
+  /** Once in a frame: lines, points and names all ask. */
+  private mark(frame: Frame): void {
+    const { mark } = frame;
+    const { kind } = this.spec;
+    if (this.states.length !== this.xs.length) this.states = new Int8Array(this.xs.length);
+    this.states.fill(PLAIN);
+    if (!mark) return;
+    const [plan, sequences] = [frame.slot.plan.value, frame.slot.sequences.value];
+    const active = activeIn(frame);
+    for (let i = 0; i < this.states.length; i++) {
+      const marked = marks(mark, kind, thingAt(kind, i, plan), sequences, active);
+      this.states[i] = marked === null ? PLAIN : marked ? MARKED : FADED;
+    }
   }
 
   private write(pen: Pen, frame: Frame, axes: Axes): void {
@@ -205,11 +240,12 @@ export class Scatter implements Painter {
     const { groups, labels, query, radius } = this.spec;
     const sequences = frame.slot.sequences.value;
     const few = sequences.groupNames.length <= MOST_NAMES[frame.big ? 1 : 0];
-    const names = groups
-      ? few
-        ? besideGroups(sequences, this, radius, frame.palette)
-        : []
-      : besidePoints(labels?.(frame) ?? [], this, radius, (i) => this.marked(frame, i) !== false);
+    const shown = (i: number): boolean => this.states[i] !== FADED;
+    const names = !groups
+      ? besidePoints(labels?.(frame) ?? [], this, radius, shown)
+      : few
+        ? besideGroups(sequences, this, radius, frame.palette, axes.box, shown)
+        : [];
     const q = query ? frame.scene?.query : undefined;
     if (q) {
       const label = beside([-1, "q"], axes.x(q.x[0]!), axes.y(q.y[0]!), radius);

@@ -86,6 +86,7 @@ class Layers {
   private height = 0;
   private key = "";
   private visible = true;
+  private stopped = false;
   private lower: Pixels = newPixels(0, 0);
   private shown = new ImageData(1, 1);
   private readonly context: CanvasRenderingContext2D | null;
@@ -126,6 +127,7 @@ class Layers {
   }
 
   stop(): void {
+    this.stopped = true; // the painter belongs to another layer from now on
     this.observer.disconnect();
     this.seeing.disconnect();
     this.release();
@@ -140,7 +142,7 @@ class Layers {
   }
 
   private paint(): void {
-    const frame = this.visible ? this.frame() : null;
+    const frame = this.visible && !this.stopped ? this.frame() : null;
     if (!frame || !this.context) return;
     this.fit(Math.round(frame.width * frame.ratio), Math.round(frame.height * frame.ratio));
     const key = `${this.painter.key(frame)} ${frame.palette.theme} ${frame.ratio}`;

@@ -68,6 +68,26 @@ for (const [filter, message] of REFUSED)
     assert.throws(() => table.rows(filter, ""), { name: "ReadableError", message });
   });
 
+const SHARED: [string, number[]][] = [
+  ["lr=0.003", [0, 1]],
+  ["training.lr>0.003", []],
+  ["lr!=0.003", []],
+  ["optimizer:adam seed=1", [1]],
+  ["-optimizer:adam", []],
+  ["ADAM", [0, 1]],
+  ["bias=true", [0, 1]],
+  ["clip=none", [0, 1]],
+  ["relevant=3", [0, 1]],
+];
+for (const [filter, rows] of SHARED)
+  test(`filter of what all runs share ${filter}`, () => {
+    const same = { lr: 0.003, optimizer: "adam", bias: true, clip: null, relevant: [0, 3] };
+    const alike = new RunTable({ id: ["aa01", "bb02"], seed: [0, 1] }, same);
+    assert.deepEqual([...alike.rows(filter, "")], rows);
+    assert.deepEqual([...alike.rows(filter, "-lr")], rows);
+    assert.equal(alike.cell(1, "lr"), 0.003);
+  });
+
 const SORTS: [string, number[]][] = [
   ["seed", [0, 1, 2, 3]],
   ["-seed", [3, 2, 1, 0]],
