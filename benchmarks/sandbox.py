@@ -144,7 +144,7 @@ def _scrub(page: Page, frames: int = 500) -> dict[str, Any]:
 
     def spent() -> float:
         found = metrics.send("Performance.getMetrics")["metrics"]
-        return 1000 * next(each["value"] for each in found if each["name"] == "TaskDuration")
+        return 1000 * float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
 
     before = spent()
     found = page.evaluate(_SCRUB, frames)

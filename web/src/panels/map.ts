@@ -13,6 +13,7 @@ import type { Frame } from "./painter";
 
 const SURE = 9; // difference of two logits: beyond it a colour is pure
 const STEPS = 1023;
+const RAMP = 255; // steps of colour from as likely to sure
 const LINE = 0.4; // alpha of the lines between classes
 
 export class ClassMapImage {
@@ -24,6 +25,7 @@ export class ClassMapImage {
   private ink = 0;
   private leaders = new Int32Array(0); // more classes: the likeliest one of each pixel of a row
   private leads = new Float32Array(0); // and by how much
+  private ramps: Uint32Array[] = []; // of each two of more classes, by `lead`
   private table = new Uint32Array(0); // of two classes: from one colour to the other
 
   draw(pen: Pen, axes: Axes, map: ClassMap, frame: Frame): void {
@@ -45,6 +47,7 @@ export class ClassMapImage {
       this.pixels = newPixels(width, height);
     if (this.about !== about) {
       this.colours = Array.from({ length: map.classes }, (_, c) => frame.palette.map(c));
+      this.ramps = [];
       this.ink = word(frame.palette.colours.ink);
       this.leaders = new Int32Array(width);
       this.leads = new Float32Array(width);
@@ -91,7 +94,7 @@ export class ClassMapImage {
     const { words, width, height } = this.pixels;
     const [columns, rows] = [places(w, width), places(h, height)];
     const line = new Float32Array(classes * w);
-    const { leaders, leads } = this;
+    const { leaders, leads, ramps } = this;
     const sure = sureOf(logits, w * h, classes);
     const pure = this.colours.map((colour) => pack(...colour));
     let at = 0;
@@ -135,7 +138,9 @@ export class ClassMapImage {
           }
         }
         const lead = most - next;
-        words[at] = this.between(first, second, lead);
+        const place = lead < SURE ? (lead * (RAMP / SURE)) | 0 : RAMP;
+        const ramp = ramps[first * classes + second] ?? this.lead(first, second);
+        words[at] = ramp[place]!;
         if (at >= width && leaders[column] !== first)
           this.part(at - width, at, leads[column]!, lead);
         if (column > 0 && leaders[column - 1] !== first)
@@ -156,16 +161,14 @@ export class ClassMapImage {
     words[other] = blend(words[other]!, this.ink, Math.round(255 * LINE * place));
   }
 
-  /** The colour where one class is ahead of the next likely one by so much. */
-  private between(first: number, second: number, ahead: number): number {
+  /** Colours by how far one class is ahead of the next likely one, from 0 to SURE; made when needed. */
+  private lead(first: number, second: number): Uint32Array {
     const from = this.colours[second]!;
     const to = this.colours[first]!;
-    const p = ahead > SURE ? 1 : 1 / (1 + Math.exp(-ahead));
-    return pack(
-      from[0] + p * (to[0] - from[0]),
-      from[1] + p * (to[1] - from[1]),
-      from[2] + p * (to[2] - from[2]),
-    );
+    return (this.ramps[first * this.colours.length + second] ??= Uint32Array.from(
+      { length: RAMP + 1 },
+      (_, i) => mixed(from, to, i < RAMP ? 1 / (1 + Math.exp((-SURE * i) / RAMP)) : 1),
+    ));
   }
 
   private boundary(pen: Pen, axes: Axes, { width, height, extent }: ClassMap, frame: Frame): void {
@@ -210,14 +213,14 @@ function places(cells: number, pixels: number): Places {
 }
 
 function shades(none: Triple, all: Triple): Uint32Array<ArrayBuffer> {
-  return Uint32Array.from({ length: STEPS + 1 }, (_, i) => {
-    const p = 1 / (1 + Math.exp(SURE * (1 - (2 * i) / STEPS)));
-    return pack(
-      none[0] + p * (all[0] - none[0]),
-      none[1] + p * (all[1] - none[1]),
-      none[2] + p * (all[2] - none[2]),
-    );
-  });
+  return Uint32Array.from({ length: STEPS + 1 }, (_, i) =>
+    mixed(none, all, 1 / (1 + Math.exp(SURE * (1 - (2 * i) / STEPS)))),
+  );
+}
+
+function mixed(from: Triple, to: Triple, share: number): number {
+  const part = (k: 0 | 1 | 2): number => from[k] + share * (to[k] - from[k]);
+  return pack(part(0), part(1), part(2));
 }
 
 /** The class of which each cell is sure, or -1. */
