@@ -84,6 +84,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--dry", action="store_true")
     given = options.parse_args()
+    about = machine(available_cores(), ("dynascope", "matplotlib"))  # before it is busy
     if os.getloadavg()[0] > 0.5:
         print("Warning: this machine is busy; the figures are worth little.", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -94,7 +95,7 @@ def main() -> None:
     print(made)
     if not given.dry:
         put("sandbox.md", "fast", made)
-        told = {"machine": machine(available_cores(), ("dynascope", "matplotlib")), **results}
+        told = {"machine": about, **results}
         RESULTS.write_text(json.dumps(told, indent=1) + "\n")
 
 
