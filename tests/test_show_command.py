@@ -86,7 +86,10 @@ def test_a_store_that_is_away_for_a_while(static: Path, tmp_path: Path) -> None:
         (tmp_path / "store").rename(tmp_path / "away")
         answer = server.get("/api/runs")
         assert answer.status == 422
-        assert "expected a folder of runs, but it is no folder." in answer.json["error"]
+        assert (
+            "expected a folder of runs, but it is no folder; `dynascope train"
+            in answer.json["error"]
+        )
         (tmp_path / "away").rename(tmp_path / "store")
         assert server.get("/api/runs").json["count"] == 1
 
@@ -164,10 +167,11 @@ def work(tmp_path: Path, store: Path, static: Path, monkeypatch: pytest.MonkeyPa
     return tmp_path
 
 
+MAKES = "`dynascope train --out FOLDER` makes one."
 REFUSED = [
-    ("nowhere", "nowhere: expected a folder of runs, but it is no folder."),
-    ("empty", "empty: expected a folder of runs, but it is another folder."),
-    ("file", "file: expected a folder of runs, but it is a file."),
+    ("nowhere", f"nowhere: expected a folder of runs, but it is no folder; {MAKES}"),
+    ("empty", f"empty: expected a folder of runs, but it is another folder; {MAKES}"),
+    ("file", f"file: expected a folder of runs, but it is a file; {MAKES}"),
     ("none", "none: expected runs to show, but the folder holds none; train or sweep some first"),
     ("store#seed=77", "store#seed=77: expected a run of the folder, but there is none"),
     ("store#seed=0@31", "an epoch from 0 to 30, but got 31"),

@@ -106,8 +106,12 @@ def _check_store(path: Path) -> None:
         imported = (path / "weights.pkl").exists() or any(path.glob("*/weights.pkl"))
     except OSError as error:
         raise DynascopeError(f"{path}: cannot be read ({error.strerror}).") from None
-    hint = "; `dynascope import` reads what the paper's code saved" if imported else ""
-    raise DynascopeError(f"{path}: expected a folder of runs, but it is {what}{hint}.")
+    hint = (
+        "`dynascope import` reads what the paper's code saved"
+        if imported
+        else "`dynascope train --out FOLDER` makes one"
+    )
+    raise DynascopeError(f"{path}: expected a folder of runs, but it is {what}; {hint}.")
 
 
 def open_all(folder: Path, opening: Callable[[Path], File]) -> tuple[list[File], list[Damage]]:
