@@ -2,7 +2,7 @@
 //
 // Only IEEE + - * / sqrt and integer operations, in a fixed order: the same bits everywhere. The
 // coefficients come from scripts/fit-math. Errors over [-30, 30], relative to max(1, |f|): below
-// 2e-7 in float32 and 1e-14 in float64 (tests/test_math.py).
+// 2e-7 in float32 and 1e-14 in float64 (tests/kernel/test_math.py).
 #pragma once
 
 #include "lanes.hpp"

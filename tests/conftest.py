@@ -1,9 +1,8 @@
-"""Shared by all tests: where the tables are, who runs which, small stores, a server, a browser."""
+"""Shared by all tests: which process runs which, small stores, a server, a browser."""
 
 import contextlib
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from showing import Server
-
-sys.path.insert(0, str(Path(__file__).parent))  # cases.py and reference.py
 
 # Whatever started the tests may have made them deaf to these; the processes they start are not to
 # be. (A handler is not inherited, and deafness is.)
@@ -28,8 +25,9 @@ with contextlib.suppress(ModuleNotFoundError):  # the sanitizer runs go without 
     torch.set_num_threads(1)
 
 # Which tests go to the same of the processes that share them (`pytest -n 2`).
-_TOGETHER = ("test_browser", "test_wasm")  # and what begins so: one of them at a time is enough
-_APART = ("test_cli", "test_docs", "test_sweep_faults")  # long tests that share next to nothing
+# Paths below tests/, and all that begins so.
+_TOGETHER = ("sandbox/browser/", "kernel/wasm/")  # one of them at a time is enough
+_APART = ("cli/test_cli", "docs/", "sweeps/test_sweep_faults")  # long, share next to nothing
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is one process
@@ -42,10 +40,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Modules(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            name = Path(file).stem
-            if name in _APART:
+            place = file.removeprefix("tests/")
+            if place.startswith(_APART):
                 return nodeid
-            return next((begin for begin in _TOGETHER if name.startswith(begin)), file)
+            return next((begin for begin in _TOGETHER if place.startswith(begin)), file)
 
     return Modules(config, log)
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from variant import ROOT, build_variant
 
-TESTS = ["test_math.py", "test_twin.py", "test_optimizers.py", "test_recording.py"]
-TESTS += ["test_divergence.py", "test_hessian.py", "test_reproducible.py::TestDistributions"]
+TESTS = [f"kernel/test_{name}.py" for name in ("math", "twin", "optimizers", "hessian")]
+TESTS += [f"training/test_{name}.py" for name in ("recording", "divergence")]
+TESTS += ["training/test_reproducible.py::TestDistributions"]
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Node:
         _call([esbuild, "src/model/kernel.ts", *options], cwd=web)
 
     def run(self, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What each case gives; see wasm/run.mjs for their kinds."""
+        """What each case gives; see tests/kernel/wasm/run.mjs for their kinds."""
         data = bytearray()
 
         def written(value: object) -> object:
@@ -44,7 +44,7 @@ class Node:
         text = json.dumps(cases, default=written)
         (self.folder / "cases.json").write_text(text)
         (self.folder / "cases.bin").write_bytes(bytes(data))
-        script = ROOT / "tests/wasm/run.mjs"
+        script = ROOT / "tests/kernel/wasm/run.mjs"
         _call([tool("node"), str(script), str(self.bundle), str(WASM), str(self.folder)])
         out = (self.folder / "results.bin").read_bytes()
 

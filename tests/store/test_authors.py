@@ -27,7 +27,7 @@ from dynascope._kernel import CURVE_NAMES
 from dynascope.store.authors import find_authors_runs, read_authors_run
 from dynascope.store.unpickle import read_pickle
 
-SAMPLES = Path(__file__).parent / "data" / "authors-runs"
+SAMPLES = Path(__file__).parents[1] / "data" / "authors-runs"
 TWO, THREE = (
     SAMPLES / "5edc28a00c2f442797bbf940e430f7fd",
     SAMPLES / ("8023df16219b4a78a32a8ad0a6230e98"),

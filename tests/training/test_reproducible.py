@@ -74,7 +74,7 @@ def in_new_process(expression: str, **environment: str) -> Any:
 
 
 def test_the_kernel_is_the_one_to_be_tested() -> None:
-    """A build of its own (tests/variant.py) must not be shadowed by an installed one."""
+    """A build of its own (tests/support/variant.py) must not be shadowed by an installed one."""
     wanted = os.environ.get("DYNASCOPE_VARIANT")
     assert not wanted or Path(_kernel.__file__).is_relative_to(Path(wanted).resolve())
 

@@ -35,7 +35,7 @@ wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
 
 
 def bits(name: str, folder: Path) -> str:
-    """What tests/bits.cpp prints when built this way."""
+    """What tests/kernel/bits.cpp prints when built this way."""
     program, objects = folder / "bits", []
     for scalar in ("float", "double"):
         objects.append(str(folder / f"{scalar}.o"))
@@ -46,7 +46,7 @@ def bits(name: str, folder: Path) -> str:
         objects.append(str(folder / f"{part}.o"))
         source = str(ROOT / f"kernel/{part}.cpp")
         run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
-    run([*BUILDS[name], *FLAGS, str(ROOT / "tests/bits.cpp"), *objects, "-o", str(program)])
+    run([*BUILDS[name], *FLAGS, str(ROOT / "tests/kernel/bits.cpp"), *objects, "-o", str(program)])
     if name != "wasm":
         return run([str(program)])
     (folder / "run.mjs").write_text(RUN_WASM)

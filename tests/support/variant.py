@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 # An editable install puts a finder of its own before PYTHONPATH: without this, the variant would
 # be ignored and the ordinary kernel tested once more.

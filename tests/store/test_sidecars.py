@@ -402,7 +402,7 @@ def test_any_selection_takes_them_along(analysed: Path, tmp_path: Path) -> None:
 
 def test_imported_runs_are_analysed_as_far_as_they_can_be(tmp_path: Path) -> None:
     """They have no states and no curves before training; their spikes have no cause."""
-    data = Path(__file__).parent / "data" / "authors-runs"
+    data = Path(__file__).parents[1] / "data" / "authors-runs"
     assert main(["import", str(data), "--out", str(tmp_path / "runs")]) == 0
     runs = ds.load(tmp_path / "runs")
     table = runs.analyse(progress=False)

@@ -39,7 +39,7 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bundle = Node(folder).bundle
     shutil.copytree(client.FOLDER, folder / "static")
     shutil.copy(bundle, folder / "static/assets/kernel.js")
-    shutil.copy(ROOT / "tests/wasm/train-worker.js", folder / "static/assets")
+    shutil.copy(ROOT / "tests/kernel/wasm/train-worker.js", folder / "static/assets")
     return folder / "static"
 
 

@@ -1,7 +1,7 @@
 """Sweeps on a real Ray cluster of several nodes: the same bits, whoever is killed on the way.
 
-Everything runs as processes of its own (tests/cluster.py): the nodes, and the sweeps as a person
-would start them. So what Ray prints or warns about is seen here as a person would see it.
+Everything runs as processes of its own (tests/support/cluster.py): the nodes, and the sweeps as a
+person would start them. So what Ray prints or warns about is seen here as a person would see it.
 """
 
 import os
