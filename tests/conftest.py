@@ -57,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def analysed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from analysed import three
 

@@ -1,6 +1,5 @@
 """Tags, notes, deleting and merging: beside the shards, which never change."""
 
-import importlib
 import json
 import os
 import shutil
@@ -11,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_store import ACCESSORS, assert_same, plain, train
+from store_cases import ACCESSORS, assert_same, plain, save_module, train
 
 import dynascope as ds
 from dynascope.store.files import clear_partial
 from dynascope.store.index import open_index
 from dynascope.store.quarantine import set_aside
-
-save_module = importlib.import_module("dynascope.store.save")
 
 
 def shards(folder: Path) -> dict[Path, tuple[bytes, int]]:

@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysed import (
-    ALL,
-    GRID,
-    PLAIN,
-    TINY,
-    flipped,
-    found,
-    refuse,
-    sidecars,
-)
+from analysed import ALL, GRID, PLAIN, TINY, flipped, found, refuse, sidecars
 from sweeping import bits, same, shards, start, toml, twice, wait_for
 
 import dynascope as ds
