@@ -9,15 +9,14 @@ import json
 import os
 import re
 import runpy
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from processes import environment, finished
 
-import dynascope as ds
 from dynascope import _kernel
 
 ROOT = Path(__file__).parents[2]
@@ -58,14 +57,14 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
-    environment = shell(tmp_path / "bin")
+    variables = shell(tmp_path / "bin")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in examples(page):
         if block.language == "python":
             placed = "\n" * block.line + block.code  # so that a traceback names the page's line
             exec(compile(placed, str(page), "exec"), namespace)
         else:
-            run_in_shell(block, page, environment)
+            run_in_shell(block, page, variables)
 
 
 def shell(folder: Path) -> dict[str, str]:
@@ -74,26 +73,14 @@ def shell(folder: Path) -> dict[str, str]:
     command = folder / "dynascope"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dynascope "$@"\n', encoding="utf-8")
     command.chmod(0o755)
-    return {
-        **os.environ,
-        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(Path(ds.__file__).parents[1]),
-        "PYTHONIOENCODING": "utf-8",
-    }
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return environment(PATH=path, PYTHONIOENCODING="utf-8")
 
 
-def run_in_shell(block: Block, page: Path, environment: dict[str, str]) -> None:
+def run_in_shell(block: Block, page: Path, variables: dict[str, str]) -> None:
     # The pages name the plainest instruction set of most machines: take that of this one.
     code = block.code.replace("DYNASCOPE_ISA=sse2", f"DYNASCOPE_ISA={_kernel.usable_isas()[-1]}")
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", code],
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    done = finished(["bash", "-euo", "pipefail", "-c", code], env=variables)
     assert done.returncode == 0, f"{name(page)}, line {block.line}:\n{done.stdout}{done.stderr}"
 
 

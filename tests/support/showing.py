@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dynascope as ds
+from processes import environment
 
 FILES = {
     "index.html": b"<!doctype html><title>tiny</title>",
@@ -35,10 +35,7 @@ from dynascope.sandbox import client; client.FOLDER = Path(sys.argv[1])
 {change}
 from dynascope.cli import main; sys.exit(main(["show", *sys.argv[2:]]))
 """
-ENVIRONMENT = {
-    **{name: value for name, value in os.environ.items() if name not in ("DISPLAY", "BROWSER")},
-    "PYTHONPATH": str(Path(ds.__file__).parents[1]),
-}
+ENVIRONMENT = environment("DISPLAY", "BROWSER")
 
 
 def tiny_client(folder: Path) -> Path:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from processes import COMMAND
 
 import dynascope as ds
 from dynascope.run import Run
@@ -38,7 +38,7 @@ def toml(tables: dict[str, Any]) -> str:
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "dynascope", *map(str, arguments)]
+    return [*COMMAND, *map(str, arguments)]
 
 
 def run(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":
