@@ -22,6 +22,16 @@ SMALL: dict[str, Any] = {
 }
 
 
+LR, BATCH, EPS = "training.lr", "training.batch", "model.norm_eps"
+
+
+def written(folder: Path, text: str) -> Path:
+    """A grid file with this text."""
+    path = folder / "grid.toml"
+    path.write_text(text)
+    return path
+
+
 def toml(tables: dict[str, Any]) -> str:
     """The grid as a file; enough of TOML for the tests."""
     lines = [f"seeds = {tables.get('seeds', 1)!r}"]

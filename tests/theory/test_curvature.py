@@ -1,244 +1,18 @@
-"""Curvature: spectra that are known, symmetries, a Hessian by hand, an optimizer's own metric."""
+"""The curvature of runs: a Hessian by hand, and an optimizer's own metric."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from small_runs import TINY, Array, oracle, trained
 
 import dynascope as ds
 from dynascope.run import Origin
-from dynascope.theory import _metric, curvature, flat_directions, spectrum
+from dynascope.theory import _metric, curvature, spectrum
 from dynascope.theory import thresholds as t
-from dynascope.theory._surface import Surface
-from dynascope.theory.spectrum import spectrum_by_products
-from dynascope.theory.symmetry import _turned, shifts
-
-Array = npt.NDArray[Any]
-
-TINY: dict[str, Any] = {
-    "training.epochs": 6,
-    "task.length": 4,
-    "task.relevant": 2,
-    "task.train_size": 64,
-    "task.test_size": 16,
-    "training.batch": 16,
-    "model.hidden": 4,
-}
-
-
-@cache
-def trained(*changes: tuple[str, Any], seed: int = 0) -> ds.Run:
-    return ds.train(ds.Config().replace(TINY | dict(changes)), [seed], progress=False)[0]
-
-
-def matrix_with(eigenvalues: Any, seed: int = 0) -> tuple[Array, Array]:
-    """A symmetric matrix with this spectrum, and its eigenvectors as columns."""
-    chance = np.random.default_rng(seed)
-    basis = np.linalg.qr(chance.standard_normal((len(eigenvalues),) * 2))[0]
-    return basis * np.asarray(eigenvalues) @ basis.T, basis
-
-
-# ---- spectra -------------------------------------------------------------------------------------
-
-PRESCRIBED = [
-    ([-3.0, -1e-3, 0.0, 0.0, 2.0, 50.0], (2, 2, 2)),
-    ([0.0] * 4, (0, 4, 0)),
-    ([1.0], (0, 0, 1)),
-    ([*np.linspace(-1, -0.1, 40), *[0.0] * 20, *np.geomspace(1e-6, 1e3, 60)], (40, 20, 60)),
-]
-
-
-@pytest.mark.parametrize(("wanted", "signs"), PRESCRIBED)
-def test_a_prescribed_spectrum_is_found(wanted: list[float], signs: tuple[int, int, int]) -> None:
-    matrix, basis = matrix_with(wanted)
-    found = spectrum(matrix, directions=3)
-    assert (found.negative, found.zero, found.positive) == signs
-    assert found.eigenvalues == pytest.approx(sorted(wanted), abs=1e-12 * max(map(abs, wanted)))
-    assert (found.complete, found.method) == (True, "dense")
-    for vectors, values in (
-        (found.bottom, found.eigenvalues),
-        (found.top, found.eigenvalues[::-1]),
-    ):
-        assert len(vectors) == min(3, len(wanted))
-        errors = vectors @ matrix - values[: len(vectors), None] * vectors
-        assert np.abs(errors).max() < 1e-12 * max(1.0, *map(abs, wanted))
-    if signs[0]:
-        assert abs(found.bottom[0] @ basis[:, 0]) == pytest.approx(1)
-
-
-def test_known_zeros_measure_how_far_rounding_reaches() -> None:
-    matrix, basis = matrix_with([-1.0, 0.0, 0.0, 0.0, 1.0, 2.0])
-    noise = 1e-7 * np.random.default_rng(1).standard_normal(matrix.shape)
-    noisy = matrix + noise + noise.T
-    blind, sighted = spectrum(noisy), spectrum(noisy, null=7.0 * basis[:, 1:2].T)
-    assert blind.zero < 3
-    assert (sighted.negative, sighted.zero, sighted.positive) == (1, 3, 2)
-    image = np.linalg.norm(noisy @ basis[:, 1])
-    assert sighted.tolerance == pytest.approx(t.FLOOR * image)
-    assert blind.tolerance < 1e-14
-
-
-@pytest.mark.parametrize("count", [1, 4])
-def test_lanczos_finds_what_eigh_finds(count: int) -> None:
-    matrix, basis = matrix_with([*np.linspace(-2, -1, 5), *[0.0] * 60, *np.geomspace(0.1, 30, 85)])
-    found = spectrum_by_products(
-        lambda rows: rows @ matrix, len(matrix), directions=count, null=basis[:, 5:8].T
-    )
-    whole = spectrum(matrix, directions=count)
-    ends = np.concatenate([whole.eigenvalues[:count], whole.eigenvalues[-count:]])
-    assert found.eigenvalues == pytest.approx(ends, rel=1e-9)
-    assert (found.negative, found.zero, found.positive) == (count, 0, count)
-    assert (found.complete, found.method) == (False, "lanczos")
-    for mine, theirs in ((found.bottom, whole.bottom), (found.top, whole.top)):
-        assert np.abs((mine * theirs).sum(axis=1)) == pytest.approx(1, abs=1e-6)
-
-
-def test_lanczos_keeps_only_what_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(t, "LANCZOS_STEPS", 1)
-    crowd = np.concatenate([np.linspace(0, 1, 3000), [40.0]])  # the lower end has no gaps
-    with pytest.raises(ds.DynascopeError, match="whose eigenvalues converge"):
-        spectrum_by_products(lambda rows: rows * crowd, len(crowd))
-
-
-def test_few_weights_need_no_lanczos() -> None:
-    found = spectrum_by_products(lambda rows: rows * np.array([1.0, -2.0, 3.0]), 3)
-    assert found.method == "dense"
-    assert found.eigenvalues.tolist() == [-2.0, 1.0, 3.0]
-
-
-BAD_MATRICES: list[tuple[Any, dict[str, Any], str]] = [
-    ([[1.0, 2.0]], {}, "matrix: expected a square matrix"),
-    (np.zeros((0, 0)), {}, "matrix: expected a square matrix"),
-    ("text", {}, "matrix: expected real numbers"),
-    ([[1.0, np.nan], [np.nan, 1.0]], {}, "matrix: expected finite numbers"),
-    ([[1.0, 2.0], [1.0, 1.0]], {}, "matrix: expected a symmetric matrix, but got 'entries 1 apart"),
-    (np.eye(2), {"directions": 0}, "directions: expected a whole number"),
-    (np.eye(2), {"directions": True}, "directions: expected a whole number"),
-    (np.eye(2), {"null": [[1.0, 0.0, 0.0]]}, "null: expected rows of 2 numbers"),
-    (np.eye(2), {"null": [[0.0, 0.0]]}, "null: expected directions of a finite length"),
-]
-
-
-@pytest.mark.parametrize(("matrix", "options", "says"), BAD_MATRICES)
-def test_bad_matrices(matrix: Any, options: dict[str, Any], says: str) -> None:
-    with pytest.raises(ds.DynascopeError, match=says):
-        spectrum(matrix, **options)
-
-
-# ---- symmetries ----------------------------------------------------------------------------------
-
-MODELS = [
-    {"model.norm": norm, "model.dim": dim, "task.vocab": vocab, "model.bias": bias}
-    for norm in ("rms", "unit", "smooth", "none")
-    for dim, vocab, bias in ((2, 2, True), (2, 3, True), (3, 2, False), (1, 2, True))
-]
-
-
-def start(changes: dict[str, Any], seed: int = 1) -> tuple[ds.Config, ds.Parameters, Any]:
-    config = ds.Config().replace({**TINY, "model.hidden": 5, "precision": "float64", **changes})
-    return config, ds.initial_parameters(config, seed), ds.dataset(config.task, seed)
-
-
-@pytest.mark.parametrize("changes", MODELS, ids=lambda changes: str(list(changes.values())))
-def test_the_exact_zeros_of_every_norm(changes: dict[str, Any]) -> None:
-    """Away from stationary points: the shifts, and what is written at a right angle to all class
-    differences so that the gradient of E does not notice."""
-    config, p, data = start(changes)
-    hessian, known = ds.hessian(p, *data, config), shifts(p)
-    found = spectrum(hessian, null=known)
-    dim, classes = config.model.dim, config.embeddings
-    writers = config.model.hidden + config.model.bias
-    unseen = max(dim - (classes - 1), 0) * max(writers - (classes - 1), 0)
-    assert len(known) == dim
-    assert np.linalg.norm(known @ hessian, axis=1).max() <= found.tolerance
-    if dim > 1 or config.model.norm == "none":  # else there are signs only, and more is flat
-        assert found.zero == dim + unseen
-    far = ds.Parameters.from_flat(p.flat + 3.0 * known[0], p.shapes)
-    before, after = (ds.loss_and_gradient(each, *data, config)[0] for each in (p, far))
-    assert after == pytest.approx(before, rel=1e-13)
-
-
-@pytest.mark.parametrize(
-    "changes", [*MODELS, {"model.norm": "rms", "model.norm_eps": 0.0}], ids=str
-)
-@pytest.mark.parametrize("activation", ["gelu", "relu"])
-def test_the_gradient_has_no_part_in_flat_directions(
-    changes: dict[str, Any], activation: str
-) -> None:
-    config, p, data = start({**changes, "model.activation": activation})
-    flat = flat_directions(p, config.model)
-    assert flat @ flat.T == pytest.approx(np.eye(len(flat)), abs=1e-12)
-    gradient = ds.loss_and_gradient(p, *data, config)[1].flat
-    assert np.abs(flat @ gradient).max() < 1e-14
-
-
-COUNTS = [
-    ({}, 2 + 1 + 6),
-    ({"model.norm": "none"}, 2 + 4 + 6),
-    ({"model.norm_eps": 0.0}, 2 + 1 + 1 + 6),
-    ({"model.activation": "relu"}, 2 + 1 + 5 + 6),
-    ({"model.dim": 3, "task.vocab": 3}, 3 + 3 + 6),
-    ({"model.dim": 3, "model.embeddings": 4}, 3 + 3),
-    ({"task.vocab": 3}, 2 + 1),
-    ({"task.length": 1, "task.relevant": 1}, 2 + 2 + 1 + 6),
-]
-
-
-@pytest.mark.parametrize(("changes", "count"), COUNTS, ids=lambda each: str(each))
-def test_how_many_flat_directions_there_are(changes: dict[str, Any], count: int) -> None:
-    config, p, _ = start(changes)
-    assert len(flat_directions(p, config.model)) == count
-
-
-@pytest.mark.parametrize("norm", ["rms", "none"])
-def test_the_hessian_along_a_symmetry_is_its_generator_times_the_gradient(norm: str) -> None:
-    """H Tθ = -Tᵀ∇L for θ → exp(tT)θ: an exact check of the Hessian, anywhere."""
-    config, p, data = start({"model.norm": norm, "model.dim": 3})
-    turn = np.random.default_rng(0).standard_normal((3, 3))
-    turn = turn if norm == "none" else turn - turn.T
-    unit = (ds.Parameters.from_flat(row, p.shapes) for row in np.eye(len(p.flat)))
-    generator = np.array([_turned(each, turn).flat for each in unit]).T
-    gradient = ds.loss_and_gradient(p, *data, config)[1].flat
-    image = ds.hessian_products(p, generator @ p.flat, *data, config)
-    assert image == pytest.approx(-generator.T @ gradient, abs=1e-13)
-    assert np.abs(image).max() > 1e-4
-
-
-def test_a_dead_unit_is_flat() -> None:
-    config, p, data = start({"model.activation": "relu", "model.bias": True})
-    p.receptor_bias[2] = -100
-    hessian = ds.hessian(p, *data, config)
-    unit = ds.Parameters.from_flat(np.zeros(len(p.flat)), p.shapes)
-    unit.receptors[2], unit.receptor_bias[2], unit.assemblers[:, 2] = 1, 1, 1
-    assert (hessian[unit.flat == 1] == 0).all()
-    # The unit, the shifts, and the unread half of what the other four units and the bias write.
-    assert spectrum(hessian, null=shifts(p)).zero == 5 + 2 + (4 + 1 - 1)
-
-
-FROZEN = [  # how many weights that holds, and how many shifts it leaves
-    ((), 0, 2),
-    (("query",), 2, 2),
-    (("token_embedding",), 4, 0),
-    (("position_embedding[3,1]",), 1, 1),
-]
-
-
-@pytest.mark.parametrize(("frozen", "held", "left"), FROZEN)
-def test_frozen_weights_are_left_out(frozen: tuple[str, ...], held: int, left: int) -> None:
-    run = trained(("training.frozen", frozen))
-    found = curvature(run)
-    assert (found.frozen, found.weights) == (held, 40 - held)
-    assert ("frozen" in found.describe()) == bool(held)
-    assert ("query" in found.trace) == ("query" not in frozen)
-    surface = Surface(run)
-    assert len(surface.at(run.parameters().flat).shifts) == left
-    part = oracle(run, -1)[np.ix_(surface.free, surface.free)]
-    assert found.spectrum.eigenvalues == pytest.approx(np.linalg.eigvalsh(part), abs=1e-12)
-
+from dynascope.theory.symmetry import shifts
 
 # ---- a Hessian by hand ---------------------------------------------------------------------------
 
@@ -301,11 +75,6 @@ def test_eigenvalues_in_closed_form() -> None:
 
 
 # ---- runs ----------------------------------------------------------------------------------------
-
-
-def oracle(run: ds.Run, epoch: int) -> Array:
-    data = run.data.train if run.data else ds.dataset(run.config.task, run.seed)
-    return ds.hessian(run.parameters(epoch).astype(np.float64), *data, run.config)
 
 
 def adam_scale(run: ds.Run, epoch: int) -> Array:
@@ -492,15 +261,6 @@ def test_a_diverged_run_is_measured_before() -> None:
     for epochs in (run.diverged, np.int64(run.diverged), np.arange(run.diverged, 3)):
         with pytest.raises(ds.DynascopeError, match=f"diverged at epoch {run.diverged}"):
             curvature(run, epochs)  # type: ignore[arg-type]
-
-
-def test_symmetries_that_together_leave_the_frozen_alone() -> None:
-    """Turning everything about the query moves no frozen query; three rotations make that one."""
-    config = ds.Config().replace({"model.dim": 3, "task.vocab": 4, "training.frozen": ["query"]})
-    p = ds.initial_parameters(config, 1)
-    free = np.concatenate([np.full(array.size, name != "query") for name, array in p.items()])
-    assert len(flat_directions(p, config, free)) == 4  # three shifts and that one
-    assert len(flat_directions(p, config)) == 3 + 3
 
 
 def imported() -> ds.Run:

@@ -1,8 +1,6 @@
-"""Causes of spikes: attribution, replay, and spikes planted with a known cause."""
+"""Causes of spikes: mechanisms, and spikes planted with a known cause."""
 
 import dataclasses
-import itertools
-import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -15,156 +13,8 @@ from dynascope.analysis.detect import Event
 from dynascope.analysis.explain import Cause, _adam, _Rise, explain
 from dynascope.analysis.passage import Passage, TrainSet
 from dynascope.analysis.replay import Replay
-from dynascope.analysis.shapley import GROUPS, members, mixtures, shapley
+from dynascope.analysis.shapley import members
 from dynascope.analysis.spikes import spikes
-
-AT = 300  # the epoch after which spikes are planted
-
-
-@pytest.fixture(scope="module")
-def run() -> ds.Run:
-    """Learning, without a spike in its last 100 epochs."""
-    config = ds.Config().replace({"training.epochs": AT})
-    made = ds.train(config, seeds=[25], progress=False)[0]
-    assert not [s for s in spikes(made, why=False).spikes if s.peak > AT - 100]
-    return made
-
-
-@pytest.fixture(scope="module")
-def train(run) -> TrainSet:
-    return TrainSet.of(run)
-
-
-@pytest.fixture(scope="module")
-def history(run) -> np.ndarray:
-    """The weights of the last two epochs, step by step."""
-    (piece,) = Replay(run).steps(AT - 2, AT)
-    return piece.weights
-
-
-# ---- Shapley values -----------------------------------------------------------------------------
-@pytest.mark.parametrize("players", [1, 2, 3, 5])
-def test_shapley_values_are_the_mean_over_all_orders(players):
-    game = np.random.default_rng(players).normal(size=2**players)
-    total = np.zeros(players)
-    orders = list(itertools.permutations(range(players)))
-    for order in orders:
-        joined = 0
-        for player in order:
-            total[player] += game[joined | 1 << player] - game[joined]
-            joined |= 1 << player
-    values = shapley(game)
-    assert values == pytest.approx(total / len(orders), rel=1e-12, abs=1e-12)
-    assert values.sum() == pytest.approx(game[-1] - game[0], rel=1e-12)
-
-
-def test_players_that_do_the_same_get_the_same_and_one_that_does_nothing_gets_nothing():
-    def worth(coalition: int) -> float:  # players 0 and 1 are alike, 2 does nothing
-        alike, other = (coalition & 1) + (coalition >> 1 & 1), coalition >> 3 & 1
-        return alike**2 + 5 * alike * other
-
-    values = shapley([worth(c) for c in range(16)])
-    assert values[0] == pytest.approx(values[1], rel=1e-12)
-    assert values[2] == pytest.approx(0, abs=1e-12)
-    assert values[3] != pytest.approx(0, abs=1)
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_every_weight_belongs_to_one_group(bias):
-    config = ds.Config().replace({"model.bias": bias, "model.dim": 3})
-    groups = members(config.shapes)
-    assert (groups.sum(axis=0) == 1).all()
-    p = ds.Parameters.from_flat(np.arange(groups.shape[1], dtype=float), config.shapes)
-    for row, names in zip(groups, GROUPS.values(), strict=True):
-        inside = np.concatenate([p[name].ravel() for name in names if name in p])
-        assert sorted(inside) == np.flatnonzero(row).tolist()
-
-
-def test_mixtures_take_whole_groups():
-    config = ds.Config()
-    groups = members(config.shapes)
-    before, after = np.zeros(groups.shape[1]), np.ones(groups.shape[1])
-    mixed = mixtures(before, after, groups)
-    for coalition, row in enumerate(mixed):
-        for i, group in enumerate(groups):
-            assert (row[group] == (coalition >> i & 1)).all()
-
-
-def test_the_attribution_adds_up_to_the_rise(train, history):
-    found = mechanisms(train, [history], history[10].astype(float), history[-1].astype(float), 3)
-    low, high = train.losses(history[[10, -1]].astype(float))
-    assert sum(found.attribution.values()) == pytest.approx(high - low, rel=1e-10)
-
-
-# ---- replay -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("first", [0, 49, 50, 123])
-def test_replayed_epochs_arrive_at_the_kept_weights(run, first):
-    (piece,) = Replay(run).steps(first, first + 3)
-    assert (piece.done, piece.end) == (64 * first, 64 * (first + 3))
-    assert piece.weights.shape == (3 * 64 + 1, run.weights.shape[1])
-    assert (piece.weights[::64] == run.weights[first : first + 4]).all()
-    norms = np.sqrt(
-        sum(run.curves[f"grad_norm_max/{n}"][first + 1] ** 2 for n in run.config.shapes)
-    )
-    assert 0 < piece.gradient_norms[:64].max() <= norms * (1 + 1e-6)
-
-
-def test_states_in_the_middle_of_an_epoch_are_a_trainers(run):
-    replay, trainer = Replay(run), run.trainer(77)
-    replay.steps(75, 78)
-    trainer.advance_steps(17)
-    assert (replay.state(77, 17)[0] == trainer.parameters.flat).all()
-    assert (replay.state(50) == run.states[run.state_epochs == 50][0]).all()
-
-
-@pytest.mark.parametrize("most", [0, 1, 63, 64, 65, 150, 192, 1000])
-def test_the_last_steps_alone(run, most):
-    (whole,) = Replay(run).steps(98, 101)  # a state is kept at 100
-    pieces = Replay(run).steps(98, 101, most)
-    rows = min(most, 192)
-    assert [piece.done for piece in pieces] == [101 * 64 - rows] * (rows > 0)
-    for piece in pieces:
-        assert (piece.weights == whole.weights[-rows - 1 :]).all()
-        assert (piece.curves == whole.curves[-rows:]).all()
-
-
-def test_joined_pieces_are_no_copies(run):
-    replay = Replay(run)
-    tracemalloc.start()
-    (piece,) = replay.steps(10, 130)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert piece.weights.nbytes > 5e6
-    assert peak < 1.2 * (piece.weights.nbytes + piece.curves.nbytes)
-
-
-def test_in_float64_the_same_batches_are_seen_over_the_ends_of_epochs(run):
-    twin = np.concatenate(list(Replay(run).in_float64(100, 70)))
-    (piece,) = Replay(run).steps(100, 102)
-    assert (twin.dtype, twin.shape) == (np.float64, (71, piece.weights.shape[1]))
-    assert (twin[0] == piece.weights[0]).all()
-    for row in (5, 64, 70):
-        assert twin[row] == pytest.approx(piece.weights[row], abs=1e-4)
-        assert np.abs(twin[row] - twin[row - 5]).max() > 1e-3  # it has moved by more than that
-    late = np.concatenate(list(Replay(run).in_float64(100, 10, skipped=60)))
-    assert (late == twin[60:]).all()
-
-
-def test_an_edit_parts_the_replay_and_an_edited_epoch_is_left_out(run):
-    trainer = run.trainer(120)
-    edited = trainer.parameters
-    edited.query *= 2
-    trainer.parameters = edited
-    trainer.advance(2)
-    trainer.advance_steps(5)
-    edited = trainer.parameters
-    edited.query *= 0.5
-    trainer.parameters = edited
-    trainer.advance(3)
-    pieces = Replay(trainer.run).steps(118, 125)
-    assert [(p.done / 64, p.end / 64) for p in pieces] == [(118, 120), (120, 122), (123, 125)]
-    assert (pieces[0].weights[-1] != pieces[1].weights[0]).any()
-    assert (pieces[2].weights[-1] == trainer.run.weights[125]).all()
 
 
 # ---- where a rise is ----------------------------------------------------------------------------
@@ -313,7 +163,7 @@ def _planted(run: ds.Run, edit: Callable[[ds.Parameters, ds.Parameters, ds.Param
     states, weights = run.states.copy(), run.weights.copy()
     edit(*(ds.Parameters.from_flat(row, run.config.shapes) for row in states[-1]))
     weights[-1] = states[-1, 0]
-    trainer = dataclasses.replace(run, states=states, weights=weights).trainer(AT)
+    trainer = dataclasses.replace(run, states=states, weights=weights).trainer(run.epochs)
     trainer.advance(3)
     return trainer.run
 
@@ -350,7 +200,7 @@ def _forgetful_optimizer(*state: ds.Parameters) -> None:
 )
 def test_planted_spikes_have_the_planted_cause(run, edit, verdict):
     first = spikes(_planted(run, edit)).spikes[-1]
-    assert first.start in (AT + 1, AT + 2)
+    assert first.start in (run.epochs + 1, run.epochs + 2)
     assert first.cause is not None, first.unexplained
     assert first.cause.verdict == verdict
     assert first.cause.recurs_in_float64
@@ -406,7 +256,7 @@ def test_shares_are_told_from_0_to_100_percent(run):
 
 def test_an_unedited_stretch_has_no_spike(run):
     made = spikes(_planted(run, lambda *state: None), why=False)
-    assert not [spike for spike in made.spikes if spike.start > AT]
+    assert not [spike for spike in made.spikes if spike.start > run.epochs]
 
 
 @pytest.mark.parametrize(
@@ -415,13 +265,13 @@ def test_an_unedited_stretch_has_no_spike(run):
     ids=["between epochs", "in the middle of one"],
 )
 def test_an_edit_that_raises_the_loss_by_itself_is_no_step(run, steps, why):
-    trainer = run.trainer(AT - 20)
+    trainer = run.trainer(run.epochs - 20)
     trainer.advance_steps(steps)
     edited = trainer.parameters
     edited.query *= -1
     trainer.parameters = edited
     trainer.advance(2)
-    (spike,) = [s for s in spikes(trainer.run).spikes if s.start > AT - 20]
+    (spike,) = [s for s in spikes(trainer.run).spikes if s.start > run.epochs - 20]
     assert spike.cause is None
     assert why in spike.unexplained
 
