@@ -1,17 +1,12 @@
-"""Shared by all tests: which process runs which, small stores, a server, a browser."""
+"""Shared by all tests: which process runs which, and small stores."""
 
 import contextlib
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-    from showing import Server
 
 # Whatever started the tests may have made them deaf to these; the processes they start are not to
 # be. (A handler is not inherited, and deafness is.)
@@ -77,33 +72,3 @@ def analysed(analysed_once: Path, tmp_path: Path) -> Path:
     """Three runs with one sidecar."""
     shutil.copytree(analysed_once, tmp_path / "analysed")
     return tmp_path / "analysed"
-
-
-@pytest.fixture(scope="module")
-def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny client in the place of the built one."""
-    from showing import tiny_client
-
-    return tiny_client(tmp_path_factory.mktemp("client"))
-
-
-@pytest.fixture(scope="module")
-def server(store: Path, static: Path) -> "Iterator[Server]":
-    """`dynascope show` of what the module calls its `store`; it has nothing to complain of."""
-    from showing import show
-
-    with show(static, store, "--no-open") as running:
-        yield running
-        assert running.stop() == (0, "")
-
-
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    """A headless Chromium; modules that use it are one group, so that there is one at a time."""
-    from browsing import CHROMIUM
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()

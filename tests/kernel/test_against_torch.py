@@ -15,26 +15,23 @@ IDS = [case.name for case in CASES]
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_forward(case: Case) -> None:
-    tokens, _ = case.examples()
-    p, model = case.parameters("float64"), case.config("float64").model
-    got = ds.forward(p, tokens, model, ablate=case.ablate)
-    wanted = reference.forward(
-        reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate
-    )
-    for name in STAGES:
-        assert relative(getattr(got, name), wanted[name].numpy()) < 1e-10, name
+    _check_stages(case, "float64", 1e-10)
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_forward_in_single_precision(case: Case) -> None:
+    _check_stages(case, "float32", 1e-4)
+
+
+def _check_stages(case: Case, precision: str, limit: float) -> None:
     tokens, _ = case.examples()
-    p, model = case.parameters("float32"), case.config("float32").model
+    p, model = case.parameters(precision), case.config(precision).model
     got = ds.forward(p, tokens, model, ablate=case.ablate)
     wanted = reference.forward(
         reference.tensors(p), torch.as_tensor(tokens).long(), model, case.ablate
     )
     for name in STAGES:
-        assert relative(getattr(got, name), wanted[name].numpy()) < 1e-4, name
+        assert relative(getattr(got, name), wanted[name].numpy()) < limit, name
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

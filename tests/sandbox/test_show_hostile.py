@@ -48,6 +48,11 @@ def headers(status: int, *found: str, path: str = "/api/runs") -> list[Case]:
     return [Case(path, status, (header,)) for header in found]
 
 
+def strangers(status: int, *found: str) -> list[Case]:
+    """Without the cookie."""
+    return [Case(path, status, cookie="") for path in found]
+
+
 TABLE: dict[str, list[Case]] = {
     "dots": paths(
         *(404, "/../secret.txt", "/../../etc/passwd", "/assets/../../secret.txt", "/./index.html"),
@@ -99,20 +104,14 @@ TABLE: dict[str, list[Case]] = {
         Case("/api/runs", 403, ("Origin: http://127.0.0.1:{port}", "Origin: http://evil.example")),
     ],
     "missing token": [
-        Case("/", 403, cookie=""),
-        Case("/kernel.wasm", 403, cookie=""),
-        Case("/api/store", 403, cookie=""),
+        *strangers(403, "/", "/kernel.wasm", "/api/store"),
         Case("/api/runs", 403, cookie="other=1"),
-        Case("/?token=", 403, cookie=""),
-        Case("/nothing", 403, cookie=""),  # what is there is nobody's business
+        *strangers(403, "/?token=", "/nothing"),  # what is there is nobody's business
     ],
     "wrong token": [
-        Case("/?token=wrong", 403, cookie=""),
-        Case("/?token={token}x", 403, cookie=""),
-        Case("/?token={short}", 403, cookie=""),
-        Case("/?token={token}&token={token}", 403, cookie=""),
-        Case("/?token=wrong&token={token}", 403, cookie=""),
-        Case("/?token=%ff%fe", 403, cookie=""),
+        *strangers(403, "/?token=wrong", "/?token={token}x", "/?token={short}"),
+        *strangers(403, "/?token={token}&token={token}", "/?token=wrong&token={token}"),
+        *strangers(403, "/?token=%ff%fe"),
         Case("/?token=wrong", 403),  # nor with the cookie
         Case("/api/runs", 403, cookie="dynascope-{port}=wrong"),
         Case("/api/runs", 403, cookie="dynascope-{port}="),

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -191,6 +191,9 @@ class Sandbox:
     def data(self, panel: str) -> list[dict[str, str]]:
         """A panel's numbers, as it saves them."""
         return list(csv.DictReader(io.StringIO(self.saved(panel, "Data as CSV"))))
+
+
+Opener = Callable[..., Sandbox]
 
 
 def points(rows: list[dict[str, str]]) -> npt.NDArray[np.float64]:

@@ -18,11 +18,6 @@ SETS = 100  # of random weights
 PARTS = ("inspect", "changed", "grid", "loss", "gradient", "circuit", "initial")
 
 
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
-    return Node(tmp_path_factory.mktemp("wasm"))
-
-
 # ---- one set of weights, in every way -----------------------------------------------------------
 @pytest.fixture(scope="module")
 def everything(node: Node) -> list[tuple[Weights, dict[str, Any]]]:

@@ -4,18 +4,12 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 from wasm_node import Node, same_bits
 from wasm_weights import Weights, sent
 
 import dynascope as ds
 from dynascope import _kernel
 from dynascope.analysis.design import design
-
-
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
-    return Node(tmp_path_factory.mktemp("wasm"))
 
 
 def test_module(node: Node) -> None:

@@ -1,34 +1,12 @@
 """The sandbox without eyes or mouse: what a screen reader is told, and what keys do."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from browsing import CONTROLS, Sandbox, make_store, serving
-from playwright.sync_api import Browser, expect
+from browsing import CONTROLS, Sandbox
+from playwright.sync_api import expect
 
 import dynascope as ds
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("access")
-
-
-@pytest.fixture(scope="module")
-def runs(folder: Path) -> dict[str, ds.Run]:
-    return make_store(folder / "store")
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, runs: dict[str, ds.Run], folder: Path) -> Iterator[Sandbox]:
-    with serving(folder) as server:
-        found = Sandbox(browser, server.address)
-        yield found
-        found.context.close()
-        found.check(server)
-
 
 VIEWS = {  # name: runs, what the address says more, controls that must be there
     "table": ([], "", {"searchbox", "columnheader", "rowheader", "region", "table"}),

@@ -1,17 +1,14 @@
 """A table of 10,000 runs in a real browser: only what is seen exists, and it agrees with Python."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import Sandbox
+from browsing import Sandbox, serving
 from playwright.sync_api import Browser, expect
-from showing import show
 
 import dynascope as ds
-from dynascope.sandbox import client
 
 MANY = 10_000
 TINY = {
@@ -35,13 +32,12 @@ FILTERS = {
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
     ds.train(ds.Config().replace(TINY), MANY, progress=False).save(folder / "store")
-    shutil.copytree(client.FOLDER, folder / "static")
     return folder
 
 
 @pytest.fixture(scope="module")
 def page(store: Path, browser: Browser) -> Iterator[Sandbox]:
-    with show(store / "static", store / "store", "--no-open") as server:
+    with serving(store) as server:
         page = Sandbox(browser, server.address)
         yield page.open_table()
         page.context.close()
