@@ -1,6 +1,6 @@
 """Wrong calls of the Python API: one sentence with the field, what was expected and what came.
 
-Options have their own table (test_config_errors.py), the command line too (test_cli.py).
+Options have their own table (test_config_errors.py), the command line too (test_cli_refused.py).
 """
 
 from collections.abc import Callable
