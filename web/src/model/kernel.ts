@@ -7,14 +7,13 @@
 // Works in a page, a worker and Node. What it computes has the same bits as in Python. Arrays that
 // it returns are copies, free to keep and to transfer.
 
+import { unsupported } from "./browser-support";
 import { ReadableError } from "./errors";
 import { crossedSequences, type Crossed } from "./kernel/design";
 import { Heap, rowsIn } from "./kernel/heap";
 import { Model, type ModelOptions } from "./kernel/model";
 import { checkNames } from "./kernel/names";
-import type { Examples } from "./kernel/trainer";
-import { unsupported } from "./support";
-import type { Task } from "./types";
+import type { Examples, Task } from "./types";
 
 export type { Crossed } from "./kernel/design";
 export {

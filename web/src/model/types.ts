@@ -78,6 +78,12 @@ export interface Run extends RunInfo {
   ready(epoch: number): boolean;
 }
 
+/** Sequences and what each should give. */
+export interface Examples {
+  tokens: Int32Array; // [count, length]
+  targets: Int32Array; // [count]
+}
+
 /** What decides which sequences exist and what they should give. */
 export interface Task {
   length: number; // N
@@ -99,7 +105,7 @@ export interface Sequences {
   groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
 }
 
-/** A rectangle in data coordinates. */
+/** A rectangle by its sides, in data coordinates or in pixels. */
 export interface Extent {
   x0: number;
   x1: number;

@@ -1,12 +1,12 @@
 // Curves over the run with the playhead: the curves are the lower layer, drawn once.
 
-import { Axes, epochRange, logTicks } from "../axes";
+import { Axes, epochRange, logTicks } from "../drawing/axes";
+import { textWidth, type Pen } from "../drawing/pen";
+import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Panel } from "../model/types";
-import { textWidth, type Pen } from "../pen";
-import { thinned } from "./thin";
-import { plot, type Frame, type Painter } from "./painter";
+import { plotBox, type Frame, type Painter } from "./painter";
 
-export interface Line {
+export interface CurveLine {
   name: string;
   colour: string;
   dashed?: boolean;
@@ -18,21 +18,21 @@ export interface CurvesSpec {
   name: Panel;
   log: boolean;
   range?: [number, number]; // where it is known: 0 to 1
-  lines(frame: Frame): Line[];
+  lines(frame: Frame): CurveLine[];
 }
 
 const DASH = [4, 2.5];
 
 export class Curves implements Painter {
   private axes: Axes | null = null;
-  private lines: Line[] = [];
+  private lines: CurveLine[] = [];
 
   constructor(private readonly spec: CurvesSpec) {}
 
   key(frame: Frame): string {
     this.lines = this.spec.lines(frame);
     const [y0, y1] = this.spec.range ?? range(this.lines, this.spec.log);
-    const box = plot(frame, this.spec.log ? 36 : 30, 20, 20);
+    const box = plotBox(frame, this.spec.log ? 36 : 30, 20, 20);
     this.axes = new Axes({ ...epochRange(frame.slot.info.epochs), y0, y1 }, box);
     return `${y0} ${y1} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
   }
@@ -74,14 +74,14 @@ export class Curves implements Painter {
   }
 
   /** The first line is drawn last: where lines meet, it is the one to see. */
-  private lower(): Line[] {
+  private lower(): CurveLine[] {
     return [...this.lines].reverse();
   }
 
-  private trace(line: Line, axes: Axes): number[] {
+  private trace(line: CurveLine, axes: Axes): number[] {
     const scale = (value: number): number =>
       axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
-    return thinned(
+    return thinnedCurve(
       line.values,
       line.epochs,
       axes.box.width,
@@ -114,7 +114,7 @@ function drawPowers(pen: Pen, axes: Axes, grid: string, ink: string): void {
   }
 }
 
-function range(lines: readonly Line[], log: boolean): [number, number] {
+function range(lines: readonly CurveLine[], log: boolean): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   for (const { values } of lines)
     for (let i = 0; i < values.length; i++) {
@@ -130,7 +130,7 @@ function range(lines: readonly Line[], log: boolean): [number, number] {
 }
 
 /** The value of a line at an epoch, or at the last one before that has one. */
-export function valueAt(line: Line, epoch: number): number | null {
+export function valueAt(line: CurveLine, epoch: number): number | null {
   const { epochs, values } = line;
   let at = epoch;
   if (epochs) {

@@ -1,11 +1,11 @@
 // Class probabilities: a segment for two classes, a simplex for three, a heat map for more.
 
-import type { Box } from "../axes";
-import { marks, type Mark } from "../link";
-import type { Style } from "../model/colours";
+import type { Box } from "../drawing/axes";
+import { textWidth, type Pen } from "../drawing/pen";
+import { marks, type Mark } from "../model/marks";
+import type { PointStyle } from "../model/palette";
 import type { Scene, Sequences } from "../model/types";
-import { textWidth, type Pen } from "../pen";
-import { activeIn, plot, type Frame, type Painter } from "./painter";
+import { activeIn, plotBox, type Frame, type Painter } from "./painter";
 
 const REACH = 12;
 const SIN60 = Math.sqrt(3) / 2;
@@ -16,15 +16,15 @@ export class Probabilities implements Painter {
   private ys = new Float64Array(0);
   private about: unknown = null;
   private palette: unknown = null;
-  private styles: readonly Style[] = [];
-  private pale: readonly Style[] = [];
+  private styles: readonly PointStyle[] = [];
+  private pale: readonly PointStyle[] = [];
   private order: readonly number[] = []; // sequences, those of one multiset side by side
 
   key(frame: Frame): string {
     const longest = Math.max(
       ...frame.slot.sequences.value.groupNames.map((name) => textWidth(name, { size: 9 })),
     );
-    this.box = plot(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
+    this.box = plotBox(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
     return `${frame.slot.info.embeddings} ${frame.slot.sequences.value.groupNames.length}`;
   }
 
@@ -146,7 +146,7 @@ export class Probabilities implements Painter {
 
   /** Corners of the simplex: class 0 left, 1 right, 2 on top. */
   private corners(frame: Frame): [number, number][] {
-    const box = plot(frame, 20, 22, 16, 20);
+    const box = plotBox(frame, 20, 22, 16, 20);
     const side = Math.min(box.width, box.height / SIN60);
     const [cx, top] = [box.x + box.width / 2, box.y + (box.height - side * SIN60) / 2];
     return [

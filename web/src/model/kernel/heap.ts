@@ -37,8 +37,8 @@ export class Heap {
   }
 
   /** Runs `use` with a frame, whose memory is free again afterwards. */
-  frame<R>(use: (frame: Frame) => R): R {
-    const frame = new Frame(this);
+  frame<R>(use: (frame: CallFrame) => R): R {
+    const frame = new CallFrame(this);
     try {
       return use(frame);
     } finally {
@@ -86,7 +86,7 @@ export class Heap {
 }
 
 /** Memory for one call. */
-export class Frame {
+export class CallFrame {
   private readonly taken: Address[] = [];
 
   constructor(private readonly heap: Heap) {}
