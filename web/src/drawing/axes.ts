@@ -3,7 +3,8 @@
 import type { Colours } from "../model/theme";
 import { tickLabels, ticks } from "../model/ticks";
 import type { Extent } from "../model/types";
-import { textWidth, type Pen } from "./pen";
+import type { Pen } from "./pen";
+import { textWidth } from "./text";
 
 export interface Box {
   x: number;
@@ -56,7 +57,7 @@ export class Axes {
     const values = whole ? all.filter(Number.isInteger) : all;
     tickLabels(values).forEach((text, i) => {
       const x = Math.round(this.x(values[i] ?? 0)) + 0.5;
-      pen.line([x, box.y, x, bottom], colours.grid);
+      pen.line([x, box.y, x, bottom], { colour: colours.grid });
       const end = box.x + box.width + 5; // short of where the panel does
       const over = x + textWidth(text, { size: 9 }) / 2 > end;
       pen.text(text, over ? end : x, bottom + 9, {
@@ -72,7 +73,7 @@ export class Axes {
     const values = ticks(extent.y0, extent.y1, count(box.height, PER_TICK[1]));
     tickLabels(values).forEach((text, i) => {
       const y = Math.round(this.y(values[i] ?? 0)) + 0.5;
-      pen.line([box.x, y, box.x + box.width, y], colours.grid);
+      pen.line([box.x, y, box.x + box.width, y], { colour: colours.grid });
       const fits = textWidth(text, { size: 9 }) <= box.x - 6;
       const style = { colour: colours.quiet, size: 9, halo: fits ? undefined : colours.panel };
       if (fits) pen.text(text, box.x - 5, y, { ...style, anchor: "end" });

@@ -1,7 +1,10 @@
 // The pen on a canvas, for what is drawn seldom: the time bar and saved pictures.
 
-import { corners, font, type MarkerStyle, type Pen, type Shape, type TextStyle } from "./pen";
+import { corners } from "./marker-shapes";
+import type { LineStyle, MarkerStyle, Pen, Shape, TextStyle } from "./pen";
 import { canvasOf, type Pixels } from "./pixels";
+import { eachVertex } from "./strokes";
+import { paintText } from "./text";
 
 export class CanvasPen implements Pen {
   constructor(private readonly context: CanvasRenderingContext2D) {}
@@ -14,16 +17,9 @@ export class CanvasPen implements Pen {
     c.globalAlpha = 1;
   }
 
-  line(points: ArrayLike<number>, stroke: string, width = 1, dash: number[] = [], alpha = 1): void {
-    const c = this.context;
+  line(points: ArrayLike<number>, style: LineStyle): void {
     this.trace(points);
-    c.globalAlpha = alpha;
-    c.strokeStyle = stroke;
-    c.lineWidth = width;
-    c.lineJoin = "round";
-    c.setLineDash(dash);
-    c.stroke();
-    c.globalAlpha = 1;
+    this.stroke(style);
   }
 
   area(points: ArrayLike<number>, fill: string, alpha = 1): void {
@@ -34,21 +30,10 @@ export class CanvasPen implements Pen {
     this.context.globalAlpha = 1;
   }
 
-  circle(
-    x: number,
-    y: number,
-    radius: number,
-    stroke: string,
-    width = 1,
-    dash: number[] = [],
-  ): void {
-    const c = this.context;
-    c.beginPath();
-    c.arc(x, y, radius, 0, 2 * Math.PI);
-    c.strokeStyle = stroke;
-    c.lineWidth = width;
-    c.setLineDash(dash);
-    c.stroke();
+  circle(x: number, y: number, radius: number, style: LineStyle): void {
+    this.context.beginPath();
+    this.context.arc(x, y, radius, 0, 2 * Math.PI);
+    this.stroke(style);
   }
 
   marker(shape: Shape, x: number, y: number, style: MarkerStyle): void {
@@ -72,18 +57,8 @@ export class CanvasPen implements Pen {
 
   text(text: string, x: number, y: number, style: TextStyle): void {
     const c = this.context;
-    c.font = font(style);
     c.textAlign = style.anchor === "middle" ? "center" : (style.anchor ?? "start");
-    c.textBaseline = "middle";
-    if (style.halo) {
-      c.strokeStyle = style.halo;
-      c.lineWidth = 3;
-      c.lineJoin = "round";
-      c.setLineDash([]);
-      c.strokeText(text, x, y);
-    }
-    c.fillStyle = style.colour;
-    c.fillText(text, x, y);
+    paintText(c, text, x, y, style);
   }
 
   image(image: Pixels, x: number, y: number, width: number, height: number): void {
@@ -102,17 +77,18 @@ export class CanvasPen implements Pen {
   private trace(points: ArrayLike<number>): void {
     const c = this.context;
     c.beginPath();
-    let down = false;
-    for (let i = 0; i + 1 < points.length; i += 2) {
-      const x = points[i] as number;
-      const y = points[i + 1] as number;
-      if (!(Number.isFinite(x) && Number.isFinite(y))) down = false;
-      else if (down) c.lineTo(x, y);
-      else {
-        c.moveTo(x, y);
-        down = true;
-      }
-    }
+    eachVertex(points, (x, y, first) => (first ? c.moveTo(x, y) : c.lineTo(x, y)));
+  }
+
+  private stroke({ colour, width = 1, dash = [], alpha = 1 }: LineStyle): void {
+    const c = this.context;
+    c.globalAlpha = alpha;
+    c.strokeStyle = colour;
+    c.lineWidth = width;
+    c.lineJoin = "round";
+    c.setLineDash(dash as number[]);
+    c.stroke();
+    c.globalAlpha = 1;
   }
 }
 

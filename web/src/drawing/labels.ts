@@ -5,7 +5,7 @@
 // read as another's: of all middles its own is the nearest.
 
 import type { Extent } from "../model/types";
-import { textWidth } from "./pen";
+import { textWidth } from "./text";
 
 export interface Label {
   id: number; // the same from frame to frame

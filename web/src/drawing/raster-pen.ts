@@ -1,7 +1,7 @@
 // The pen on plain memory. A browser without a GPU takes ten times as long to draw thousands of small
 // pictures on canvases as a loop takes to write their pixels; with one, it is as fast.
 
-import type { MarkerStyle, Pen, Shape, TextStyle } from "./pen";
+import type { LineStyle, MarkerStyle, Pen, Shape, TextStyle } from "./pen";
 import { blend, word, type Pixels } from "./pixels";
 import { markerStamp, PHASES, textStamp, type Stamp } from "./stamps";
 import { clippedSegment, dashes } from "./strokes";
@@ -38,8 +38,9 @@ export class RasterPen implements Pen {
     }
   }
 
-  line(points: ArrayLike<number>, stroke: string, width = 1, dash: number[] = [], alpha = 1): void {
-    const colour = word(stroke);
+  line(points: ArrayLike<number>, style: LineStyle): void {
+    const { width = 1, dash = [], alpha = 1 } = style;
+    const colour = word(style.colour);
     if (!colour) return;
     const path = dash.length ? dashes(points, dash) : points;
     const half = (width * this.ratio) / 2;
@@ -87,20 +88,13 @@ export class RasterPen implements Pen {
       }
   }
 
-  circle(
-    x: number,
-    y: number,
-    radius: number,
-    stroke: string,
-    width = 1,
-    dash: number[] = [],
-  ): void {
+  circle(x: number, y: number, radius: number, style: LineStyle): void {
     const steps = Math.max(24, Math.min(180, Math.round(radius)));
     const points = Array.from({ length: 2 * steps + 2 }, (_, i) => {
       const angle = (2 * Math.PI * (i >> 1)) / steps;
       return i % 2 ? y + radius * Math.sin(angle) : x + radius * Math.cos(angle);
     });
-    this.line(points, stroke, width, dash);
+    this.line(points, style);
   }
 
   marker(shape: Shape, x: number, y: number, style: MarkerStyle): void {

@@ -1,7 +1,9 @@
 // Markers and texts, made once and stamped after: thousands move in a frame.
 
-import { corners, font, textWidth, type MarkerStyle, type Shape, type TextStyle } from "./pen";
+import { corners } from "./marker-shapes";
+import type { MarkerStyle, Shape, TextStyle } from "./pen";
 import { newPixels, word, type Pixels } from "./pixels";
+import { paintText, textWidth } from "./text";
 
 const MOST = 4000; // then all are forgotten: numbers that change would fill the memory
 const SAMPLES = 4; // of a pixel, across and up
@@ -158,16 +160,7 @@ function makeText(text: string, style: TextStyle, ratio: number): Stamp {
   const place = { left: Math.round((EDGE + shift) * ratio), top: Math.round(half * ratio) };
   if (!c) return { ...newPixels(1, 1), ...place };
   c.scale(ratio, ratio);
-  c.font = font(style);
-  c.textBaseline = "middle";
-  if (style.halo) {
-    c.strokeStyle = style.halo;
-    c.lineWidth = 3;
-    c.lineJoin = "round";
-    c.strokeText(text, EDGE, half);
-  }
-  c.fillStyle = style.colour;
-  c.fillText(text, EDGE, half);
+  paintText(c, text, EDGE, half, style);
   const words = new Uint32Array(c.getImageData(0, 0, width, height).data.buffer);
   return trimmed({ words, width, height, ...place });
 }

@@ -1,5 +1,18 @@
 // Lines before they are painted: cut into dashes, cut to what can be seen.
 
+/** Goes along a polyline; `first` where a piece begins: at the start and after a NaN. */
+export function eachVertex(
+  points: ArrayLike<number>,
+  visit: (x: number, y: number, first: boolean) => void,
+): void {
+  let first = true;
+  for (let i = 0; i + 1 < points.length; i += 2) {
+    const finite = Number.isFinite(points[i]!) && Number.isFinite(points[i + 1]!);
+    if (finite) visit(points[i]!, points[i + 1]!, first);
+    first = !finite;
+  }
+}
+
 /** A polyline as the pieces that dashes leave of it, with NaN between them. */
 export function dashes(points: ArrayLike<number>, pattern: readonly number[]): number[] {
   const out: number[] = [];

@@ -1,7 +1,12 @@
 // The pen that writes an SVG file, so that a saved panel stays sharp and editable.
 
-import { corners, FONT, type MarkerStyle, type Pen, type Shape, type TextStyle } from "./pen";
+import { corners } from "./marker-shapes";
+import type { LineStyle, MarkerStyle, Pen, Shape, TextStyle } from "./pen";
 import { canvasOf, type Pixels } from "./pixels";
+import { eachVertex } from "./strokes";
+import { FONT } from "./text";
+
+type Attributes = Record<string, string | number>;
 
 const number = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -20,39 +25,16 @@ export class SvgPen implements Pen {
     this.add("rect", { x, y, width, height, fill, opacity: alpha });
   }
 
-  line(points: ArrayLike<number>, stroke: string, width = 1, dash: number[] = [], alpha = 1): void {
-    this.add("path", {
-      d: path(points),
-      fill: "none",
-      stroke,
-      "stroke-width": width,
-      "stroke-linejoin": "round",
-      "stroke-dasharray": dash.join(" "),
-      opacity: alpha,
-    });
+  line(points: ArrayLike<number>, style: LineStyle): void {
+    this.add("path", { d: path(points), "stroke-linejoin": "round", ...strokeOf(style) });
   }
 
   area(points: ArrayLike<number>, fill: string, alpha = 1): void {
     this.add("path", { d: `${path(points)}Z`, fill, opacity: alpha });
   }
 
-  circle(
-    x: number,
-    y: number,
-    radius: number,
-    stroke: string,
-    width = 1,
-    dash: number[] = [],
-  ): void {
-    this.add("circle", {
-      cx: x,
-      cy: y,
-      r: radius,
-      fill: "none",
-      stroke,
-      "stroke-width": width,
-      "stroke-dasharray": dash.join(" "),
-    });
+  circle(x: number, y: number, radius: number, style: LineStyle): void {
+    this.add("circle", { cx: x, cy: y, r: radius, ...strokeOf(style) });
   }
 
   marker(shape: Shape, x: number, y: number, style: MarkerStyle): void {
@@ -106,7 +88,7 @@ export class SvgPen implements Pen {
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n${this.parts.join("\n")}\n</svg>\n`;
   }
 
-  private add(tag: string, attributes: Record<string, string | number>, content = ""): void {
+  private add(tag: string, attributes: Attributes, content = ""): void {
     const written = Object.entries(attributes)
       .filter(([name, value]) => value !== "" && !(name === "opacity" && value === 1))
       .map(
@@ -116,18 +98,18 @@ export class SvgPen implements Pen {
   }
 }
 
+function strokeOf({ colour, width = 1, dash = [], alpha = 1 }: LineStyle): Attributes {
+  return {
+    fill: "none",
+    stroke: colour,
+    "stroke-width": width,
+    "stroke-dasharray": dash.join(" "),
+    opacity: alpha,
+  };
+}
+
 function path(points: ArrayLike<number>): string {
   let d = "";
-  let down = false;
-  for (let i = 0; i + 1 < points.length; i += 2) {
-    const x = points[i] as number;
-    const y = points[i + 1] as number;
-    if (!(Number.isFinite(x) && Number.isFinite(y))) {
-      down = false;
-      continue;
-    }
-    d += `${down ? "L" : "M"}${number(x)} ${number(y)}`;
-    down = true;
-  }
+  eachVertex(points, (x, y, first) => (d += `${first ? "M" : "L"}${number(x)} ${number(y)}`));
   return d;
 }

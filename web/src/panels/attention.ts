@@ -119,7 +119,7 @@ export class Attention implements Painter {
       for (let t = 1; t < length; t++) {
         if (relevant.has(t) === relevant.has(t - 1)) continue;
         const x = Math.round(left + t * width) - 0.5;
-        pen.line([x, box.y, x, end], colours.query, 1.5);
+        pen.line([x, box.y, x, end], { colour: colours.query, width: 1.5 });
       }
       if (position >= 0)
         outline(pen, left + position * width, box.y, width, end - box.y, colours.ink);
@@ -184,5 +184,8 @@ function outline(
   height: number,
   colour: string,
 ): void {
-  pen.line([x, y, x + width, y, x + width, y + height, x, y + height, x, y], colour, 1.5);
+  pen.line([x, y, x + width, y, x + width, y + height, x, y + height, x, y], {
+    colour,
+    width: 1.5,
+  });
 }

@@ -181,7 +181,7 @@ export class ClassMapImage {
       line[i] = axes.x(extent.x0 + line[i]! * scaleX);
       line[i + 1] = axes.y(extent.y0 + line[i + 1]! * scaleY);
     }
-    pen.line(line, frame.palette.colours.ink, 1, [], LINE);
+    pen.line(line, { colour: frame.palette.colours.ink, alpha: LINE });
   }
 }
 

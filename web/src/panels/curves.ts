@@ -1,7 +1,8 @@
 // Curves over the run with the playhead: the curves are the lower layer, drawn once.
 
 import { Axes, epochRange, logTicks } from "../drawing/axes";
-import { textWidth, type Pen } from "../drawing/pen";
+import type { Pen } from "../drawing/pen";
+import { textWidth } from "../drawing/text";
 import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Panel } from "../model/types";
 import { plotBox, type Frame, type Painter } from "./painter";
@@ -46,7 +47,11 @@ export class Curves implements Painter {
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y - 1, width, height + 2, () => {
       for (const line of this.lower())
-        pen.line(this.trace(line, axes), line.colour, 1.3, line.dashed ? DASH : []);
+        pen.line(this.trace(line, axes), {
+          colour: line.colour,
+          width: 1.3,
+          dash: line.dashed ? DASH : [],
+        });
     });
     this.legend(pen, frame);
   }
@@ -56,7 +61,7 @@ export class Curves implements Painter {
     if (!axes) return;
     const { colours } = frame.palette;
     const x = axes.x(Math.min(frame.epoch, frame.slot.info.epochs));
-    pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], colours.ink, 1.2);
+    pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], { colour: colours.ink, width: 1.2 });
     for (const line of this.lower()) {
       const value = valueAt(line, frame.epoch);
       if (value === null) continue;
@@ -98,7 +103,11 @@ export class Curves implements Painter {
     for (const line of this.lines) {
       const width = textWidth(line.name, { size }) + 12;
       if (x + width > frame.width - 4) break;
-      pen.line([x, 9, x + 7, 9], line.colour, 2.5, line.dashed ? [3, 1] : []);
+      pen.line([x, 9, x + 7, 9], {
+        colour: line.colour,
+        width: 2.5,
+        dash: line.dashed ? [3, 1] : [],
+      });
       pen.text(line.name, x + 10, 9, { colour: colours.quiet, size });
       x += width + 3;
     }
@@ -109,7 +118,7 @@ function drawPowers(pen: Pen, axes: Axes, grid: string, ink: string): void {
   const { box, extent } = axes;
   for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 22)) {
     const y = Math.round(axes.y(power)) + 0.5;
-    pen.line([box.x, y, box.x + box.width, y], grid);
+    pen.line([box.x, y, box.x + box.width, y], { colour: grid });
     pen.text(text, box.x - 5, y, { colour: ink, size: 9, anchor: "end" });
   }
 }

@@ -23,10 +23,9 @@ export class Spectrum implements Painter {
     const y = (value: number): number =>
       box.y + (box.height * (high - scale(value))) / (high - low || 1);
     for (const value of gridValues(values, unit)) {
-      pen.line(
-        [box.x, y(value), box.x + box.width, y(value)],
-        value ? colours.grid : colours.faint,
-      );
+      pen.line([box.x, y(value), box.x + box.width, y(value)], {
+        colour: value ? colours.grid : colours.faint,
+      });
       pen.text(value ? value.toExponential(0).replace("e+", "e") : "0", box.x - 5, y(value), {
         colour: colours.quiet,
         size: 9,
@@ -36,7 +35,10 @@ export class Spectrum implements Painter {
     values.forEach((value, i) => {
       const colour = value < -unit ? colours.bad : value > unit ? colours.accent : colours.faint;
       const x = box.x + ((i + 0.5) * box.width) / values.length;
-      pen.line([x, y(0), x, y(value)], colour, Math.max(0.6, (0.7 * box.width) / values.length));
+      pen.line([x, y(0), x, y(value)], {
+        colour,
+        width: Math.max(0.6, (0.7 * box.width) / values.length),
+      });
     });
     pen.text(
       `epoch ${found.epoch}: ${found.spectrum.negative} negative of ${values.length}`,

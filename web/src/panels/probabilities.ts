@@ -1,7 +1,8 @@
 // Class probabilities: a segment for two classes, a simplex for three, a heat map for more.
 
 import type { Box } from "../drawing/axes";
-import { textWidth, type Pen } from "../drawing/pen";
+import type { Pen } from "../drawing/pen";
+import { textWidth } from "../drawing/text";
 import { marks, type Mark } from "../model/marks";
 import type { PointStyle } from "../model/palette";
 import type { Scene, Sequences } from "../model/types";
@@ -118,12 +119,10 @@ export class Probabilities implements Painter {
     const bottom = box.y + box.height;
     for (const p of [0, 0.5, 1]) {
       const x = Math.round(box.x + p * box.width) + 0.5;
-      pen.line(
-        [x, box.y, x, bottom],
-        p === 0.5 ? colours.faint : colours.grid,
-        1,
-        p === 0.5 ? [3, 3] : [],
-      );
+      pen.line([x, box.y, x, bottom], {
+        colour: p === 0.5 ? colours.faint : colours.grid,
+        dash: p === 0.5 ? [3, 3] : [],
+      });
       pen.text(String(p), x, bottom + 9, { colour: colours.quiet, size: 9, anchor: "middle" });
     }
     this.names(pen, frame);
@@ -162,10 +161,10 @@ export class Probabilities implements Painter {
     const [cx, cy] = [0, 1].map(
       (axis) => corners.reduce((sum, corner) => sum + corner[axis]!, 0) / 3,
     ) as [number, number];
-    pen.line([...corners, corners[0]!].flat(), colours.faint);
+    pen.line([...corners, corners[0]!].flat(), { colour: colours.faint });
     corners.forEach(([x, y], c) => {
       const [ax, ay] = corners[(c + 1) % 3]!;
-      pen.line([cx, cy, (x + ax) / 2, (y + ay) / 2], colours.grid, 1, [3, 3]);
+      pen.line([cx, cy, (x + ax) / 2, (y + ay) / 2], { colour: colours.grid, dash: [3, 3] });
       pen.text(String(c), x + (c === 2 ? 0 : c ? 9 : -9), y + (c === 2 ? -9 : 9), {
         colour: colours.ink,
         bold: true,

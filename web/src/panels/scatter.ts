@@ -117,7 +117,7 @@ export class Scatter implements Painter {
     const { colours } = frame.palette;
     const [x, y] = [axes.x(0), axes.y(0)];
     const radius = this.spec.circle?.(frame) ?? 0;
-    if (radius) pen.circle(x, y, axes.across(radius), colours.faint, 1, [3, 3]);
+    if (radius) pen.circle(x, y, axes.across(radius), { colour: colours.faint, dash: [3, 3] });
     if (radius || this.spec.spokes || this.spec.panel === "values")
       pen.marker("circle", x, y, { fill: colours.quiet, radius: 2 });
     if (!this.spec.spokes) return;
@@ -137,7 +137,7 @@ export class Scatter implements Painter {
   ): void {
     for (let i = 0; i < this.xs.length; i++)
       if (this.states[i] === state)
-        pen.line([x, y, this.xs[i]!, this.ys[i]!], styles[i]!.fill, width, [], alpha);
+        pen.line([x, y, this.xs[i]!, this.ys[i]!], { colour: styles[i]!.fill, width, alpha });
   }
 
   /** What is faded lies below all else; what is itself under the pointer above, and ringed. */
@@ -181,23 +181,18 @@ export class Scatter implements Painter {
     const styles = this.spec.styles(frame);
     for (let i = 0; i < Math.min(before.count, this.xs.length); i++) {
       if (this.states[i] === FADED) continue;
-      arrow(
-        pen,
-        axes.x(before.x[i]!),
-        axes.y(before.y[i]!),
-        this.xs[i]!,
-        this.ys[i]!,
-        styles[i]!.fill,
-        1,
-        0.55,
-      );
+      arrow(pen, [axes.x(before.x[i]!), axes.y(before.y[i]!), this.xs[i]!, this.ys[i]!], {
+        colour: styles[i]!.fill,
+        width: 1,
+        alpha: 0.55,
+      });
     }
   }
 
   private query(pen: Pen, frame: Frame, axes: Axes, scene: Scene): void {
     const { colours } = frame.palette;
     const [x, y] = [axes.x(scene.query.x[0]!), axes.y(scene.query.y[0]!)];
-    arrow(pen, axes.x(0), axes.y(0), x, y, colours.query, 2);
+    arrow(pen, [axes.x(0), axes.y(0), x, y], { colour: colours.query, width: 2 });
   }
 
   /** Once in a frame: lines, points and names all ask. */

@@ -2,7 +2,8 @@
 // gradient norms below, spikes above.
 
 import { Axes, epochRange, logTicks } from "../drawing/axes";
-import { textWidth, type Pen } from "../drawing/pen";
+import type { Pen } from "../drawing/pen";
+import { textWidth } from "../drawing/text";
 import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Palette } from "../model/palette";
 import { phaseBands } from "../model/phase-bands";
@@ -64,7 +65,7 @@ export function drawTrack(
 export function drawHead(pen: Pen, { axes, strip }: Track, epoch: number, colours: Colours): void {
   const x = axes.x(epoch);
   const bottom = strip + STRIP;
-  pen.line([x, axes.box.y - 4, x, bottom], colours.ink, 1.5);
+  pen.line([x, axes.box.y - 4, x, bottom], { colour: colours.ink, width: 1.5 });
   pen.marker("circle", x, bottom, { fill: colours.accent, radius: 5, ring: colours.panel });
 }
 
@@ -120,7 +121,7 @@ function drawGrid(pen: Pen, axes: Axes, strip: number, colours: Colours): void {
   const { box, extent } = axes;
   for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 17)) {
     const y = Math.round(axes.y(power)) + 0.5;
-    pen.line([box.x, y, box.x + box.width, y], colours.border, 1, [], 0.6);
+    pen.line([box.x, y, box.x + box.width, y], { colour: colours.border, alpha: 0.6 });
     if (y > strip + STRIP / 2 - 10) continue; // the strip's name is there
     pen.text(text, box.x - 6, y, { colour: colours.quiet, size: 9, anchor: "end" });
   }
@@ -144,13 +145,12 @@ function drawLosses(pen: Pen, axes: Axes, slot: Slot, colours: Colours, second: 
       (at) => axes.x(at),
       scale,
     );
-    pen.line(
-      points,
-      colours.curves[set],
-      set === "train" ? 1.5 : 1.1,
-      second ? [4, 3] : [],
-      set === "train" ? 1 : 0.8,
-    );
+    pen.line(points, {
+      colour: colours.curves[set],
+      width: set === "train" ? 1.5 : 1.1,
+      dash: second ? [4, 3] : [],
+      alpha: set === "train" ? 1 : 0.8,
+    });
   }
 }
 
