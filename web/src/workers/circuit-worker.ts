@@ -1,7 +1,7 @@
 // The worker that measures circuits. Over all sequences that may take a second: scenes do not wait
 // for it.
 
-import type { Crossed, Measure, Model } from "../model/kernel";
+import type { Crossed, Kernel, Measure, Model } from "../model/kernel";
 import type { RunDetails } from "../model/server/answers";
 import { taskOf } from "../model/server/stored-run";
 import type { Numbers } from "../model/types";
@@ -20,6 +20,7 @@ const ASKED: readonly Measure[] = [
 
 class Meter {
   private constructor(
+    private readonly kernel: Kernel,
     private readonly model: Model,
     private readonly crossed: Crossed,
     private readonly run: RunDetails,
@@ -27,23 +28,20 @@ class Meter {
 
   static async of(run: RunDetails): Promise<Meter> {
     const kernel = await fetchKernel();
-    return new Meter(modelOf(kernel, run), kernel.crossed(taskOf(run)), run);
+    return new Meter(kernel, modelOf(kernel, run), kernel.crossed(taskOf(run)), run);
   }
 
   measure(epoch: number, weights: Numbers): CircuitNow {
     const { rounding, clear_gap } = this.run.thresholds;
     const found = this.model.circuit(weights, this.crossed, ASKED);
     const value = (name: Measure, i = 0): number => found[name]?.data[i] ?? NaN;
-    const parts = [0, 1, 2].map((i) => value("embedding", i));
-    const variance = parts[0]! + parts[1]! + parts[2]!;
-    const varies = variance > rounding * (value("embedding", 3) + Math.abs(variance));
-    const share = (i: number): number | null => (varies ? parts[i]! / variance : null);
+    const shares = this.kernel.varianceShares(found.embedding!.data, rounding);
     return {
       epoch,
       accuracy: value("accuracy"),
-      between: share(0),
-      permutation: share(1),
-      suffix: share(2),
+      between: shares?.between ?? null,
+      permutation: shares?.permutation ?? null,
+      suffix: shares?.suffix ?? null,
       relevantAttention: this.run.positions.reduce((sum, t) => sum + value("attention", t), 0),
       clusters: value("clusters", 1) >= clear_gap ? value("clusters", 0) : null,
       expectedClusters: Math.min(this.crossed.groups.length - 1, value("clusters", 3)),

@@ -12,7 +12,7 @@ type Call = (...values: number[]) => number;
 const FUNCTIONS = [
   ...["version", "last_error", "allocate", "release", "name"],
   ...["model", "packed_size", "offset", "dims", "initialize"],
-  ...["forward", "grid", "evaluate", "gradient", "circuit", "plane"],
+  ...["forward", "grid", "evaluate", "gradient", "circuit", "plane", "variance_shares"],
   ...["draw", "enumerate", "targets", "shuffle"],
   ...["trainer", "advance", "record_now", "progress"],
   ...["read_parameters", "set_parameters", "read_state", "write_state"],
