@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { percent } from "../model/number-text";
 import { RunOptions } from "../model/runs/run-options";
+import { UNSOLVED } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
 import { change, openBeside, openRun, slots, seen } from "../state/page-state";
 
@@ -85,9 +86,7 @@ function knownOf({ table, answer }: AllRuns, row: number) {
   return {
     id,
     seed: String(cell("seed")),
-    verdict: String(
-      cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? "unsolved" : ""),
-    ),
+    verdict: String(cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? UNSOLVED : "")),
     accuracy,
     spikes: cell("spikes") ?? found?.spikes?.spikes.length,
   };

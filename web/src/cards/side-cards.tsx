@@ -2,7 +2,7 @@
 
 import { percent, short } from "../model/number-text";
 import { nearestCurvature } from "../panels/hessian-spectrum";
-import { askCurvature } from "../state/open-runs";
+import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import type { CircuitNow } from "../workers/protocol";
 import { CompareCard } from "./compare-card";
@@ -93,11 +93,7 @@ function CurvatureCard({ slot }: { slot: Slot }) {
     return (
       <section class="card row">
         <h2>Curvature</h2>
-        <button
-          disabled={asked}
-          onClick={() => askCurvature(slot)}
-          title="The exact Hessian at nine epochs: some ten seconds"
-        >
+        <button disabled={asked} onClick={() => askCurvature(slot)} title={CURVATURE_OFFER}>
           {asked ? "Computing" : "Compute"}
         </button>
       </section>

@@ -1,6 +1,6 @@
 // The phases of a run as stretches of its time.
 
-import type { Analysis } from "./server/answers";
+import { isSolved, UNSOLVED, type Analysis } from "./server/answers";
 
 export interface PhaseBand {
   from: number;
@@ -12,7 +12,7 @@ export interface PhaseBand {
 /** From the four pictures that tell the story: what never happened has no stretch. */
 export function phaseBands(analysis: Analysis, last: number): PhaseBand[] {
   const pictures = (analysis.phases?.snapshots ?? {}) as Record<string, number | null | undefined>;
-  const solved = (analysis.circuit?.verdict.name ?? "unsolved") !== "unsolved";
+  const solved = isSolved(analysis.circuit?.verdict.name ?? UNSOLVED);
   const cuts = [
     { at: 0, name: "before", phase: 0 },
     { at: pictures["clustered"], name: "clustered", phase: 1 },

@@ -65,6 +65,7 @@ export interface RunInfo {
   weightEpochs: Int32Array; // rising
   epochs: number; // the last epoch that the curves have
   diverged: number | null;
+  lastSoundEpoch: number; // the last with finite weights
   curveNames: string[];
   tags: string[];
   note: string;

@@ -1,6 +1,7 @@
 // The head of the page: which run this is, what the analysis calls it, and the page's menus.
 
 import { percent, short } from "../model/number-text";
+import { isSolved } from "../model/server/answers";
 import type { Config } from "../model/types";
 import { PANELS } from "../model/types";
 import { TITLES } from "../panels/all-panels";
@@ -63,7 +64,7 @@ function namesOf(all: readonly Slot[]): string {
 
 function Chips({ slot }: { slot: Slot }) {
   const verdict = slot.analysis.value?.circuit?.verdict.name;
-  const solved = verdict !== undefined && verdict !== "unsolved";
+  const solved = verdict !== undefined && isSolved(verdict);
   const tested = slot.info.summary["accuracy"];
   return (
     <>

@@ -259,7 +259,7 @@ function shown(name: string, cell: Cell): string {
 
 function Sparkline({ values }: { values: number[] }) {
   const points = values.map((value, i) =>
-    Number.isNaN(value) ? "" : `${(i * 100) / 31},${(21 - 20 * value).toFixed(1)}`,
+    Number.isNaN(value) ? "" : `${(i * 100) / (values.length - 1)},${(21 - 20 * value).toFixed(1)}`,
   );
   return (
     <svg width="100" height="22" viewBox="0 0 100 22" aria-hidden="true">

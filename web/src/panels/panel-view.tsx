@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Panel } from "../model/types";
-import { askCurvature } from "../state/open-runs";
+import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
 import { ActionMenu } from "./action-menu";
 import { painterOf, planePanelOf, TITLES } from "./all-panels";
@@ -80,9 +80,8 @@ function Missing({ name, slot }: { name: Panel; slot: Slot }) {
     return (
       <div class="empty">
         <span>
-          {asked
-            ? "Computing the exact Hessian at nine epochs: some ten seconds."
-            : "The exact Hessian at nine epochs, computed on demand."}
+          {asked && "Computing. "}
+          {CURVATURE_OFFER}.
         </span>
         <button disabled={asked} onClick={() => askCurvature(slot)}>
           Compute

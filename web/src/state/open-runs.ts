@@ -185,6 +185,9 @@ function analyse(slot: Slot): void {
   );
 }
 
+/** What asking for the curvature gives, and costs. */
+export const CURVATURE_OFFER = "The exact Hessian at a few epochs of the run: some ten seconds";
+
 export function askCurvature(slot: Slot): void {
   if (slot.curvature.value !== "none") return;
   slot.curvature.value = "asked";

@@ -5,9 +5,10 @@ import type { SceneKernel } from "./scene";
 
 export function sceneKernel(
   kernel: Pick<Kernel, "plane">,
-  model: Pick<Model, "forward" | "grid">,
+  model: Pick<Model, "forward" | "grid" | "parameters">,
 ): SceneKernel {
   return {
+    offsets: Object.fromEntries(model.parameters.map(({ name, offset }) => [name, offset])),
     forward: (weights, tokens, stages) => {
       const found = model.forward(weights, tokens, { stages });
       return Object.fromEntries(stages.map((stage) => [stage, found[stage].data]));

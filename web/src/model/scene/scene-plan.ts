@@ -70,8 +70,7 @@ export function countsOf(plan: Omit<ScenePlan, "planes">): Record<PointPanel, nu
 
 /** The kept epoch whose points decide the planes: the last one before a run diverged. */
 export function planeEpoch(run: RunInfo): number {
-  const last = run.diverged === null ? Infinity : run.diverged - 1;
-  return run.weightEpochs[lastAtMost(run.weightEpochs, last)] ?? 0;
+  return run.weightEpochs[lastAtMost(run.weightEpochs, run.lastSoundEpoch)] ?? 0;
 }
 
 /** A scene whose arrays are views of `buffer`; a new buffer without one. The arrays hold what the

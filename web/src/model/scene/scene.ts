@@ -43,6 +43,7 @@ export type SceneStage = (typeof PAIR_STAGES)[number] | (typeof SEQUENCE_STAGES)
 
 /** What a scene needs of the kernel, for one shape of model; `sceneKernel` makes it. */
 export interface SceneKernel extends PlaneMaker {
+  readonly offsets: Readonly<Record<string, number>>; // where each parameter begins in packed weights
   forward(
     weights: Numbers,
     tokens: Int32Array,
@@ -62,7 +63,6 @@ export interface SceneKernel extends PlaneMaker {
 export class SceneBuilder {
   readonly plan: ScenePlan;
   private readonly starts: Record<PointPanel, Int32Array>;
-  private readonly offsets: Record<string, number>;
   private readonly pairs: Int32Array; // [pairTokens, length]: a token at every position
   private readonly stages: readonly SceneStage[];
   private readonly x: Float64Array;
@@ -76,8 +76,7 @@ export class SceneBuilder {
     last: Numbers,
   ) {
     const plan = planOf(run, sequences);
-    this.offsets = offsetsOf(run);
-    this.starts = startsOf(plan, this.offsets);
+    this.starts = startsOf(plan, kernel.offsets);
     this.pairs = Int32Array.from(
       { length: plan.pairTokens.length * plan.length },
       (_, i) => plan.pairTokens[Math.floor(i / plan.length)]!,
@@ -119,7 +118,7 @@ export class SceneBuilder {
   }
 
   private addQuery(into: Scene, weights: Numbers): void {
-    const starts = Int32Array.of(this.offsets["query"]!);
+    const starts = Int32Array.of(this.kernel.offsets["query"]!);
     project(
       into.query,
       { array: weights, starts, step: 1 },
@@ -184,21 +183,9 @@ export function sceneBuilder(
   return new SceneBuilder(kernel, run, sequences, run.weights(planeEpoch(run)));
 }
 
-/** Where each parameter begins in packed weights. */
-export function offsetsOf(run: Pick<RunInfo, "shapes">): Record<string, number> {
-  let at = 0;
-  return Object.fromEntries(
-    Object.entries(run.shapes).map(([name, shape]) => {
-      const start = at;
-      at += shape.reduce((size, n) => size * n, 1);
-      return [name, start];
-    }),
-  );
-}
-
 function startsOf(
   plan: Omit<ScenePlan, "planes">,
-  offsets: Record<string, number>,
+  offsets: SceneKernel["offsets"],
 ): Record<PointPanel, Int32Array> {
   const { dim, length, positions, units } = plan;
   const counts = countsOf(plan);

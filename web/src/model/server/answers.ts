@@ -15,6 +15,9 @@ export interface StoreAnswer {
   shown: { run: string | null; epoch: number | null };
 }
 
+/** The verdict on a run that gets too few sequences right; all others are of solved ones. */
+export const UNSOLVED = "unsolved";
+
 /** What Python judges by. */
 export interface Thresholds {
   solved_accuracy: number; // above it a run is solved
@@ -103,6 +106,9 @@ export interface Analysis {
   plateaus?: { start: number; end: number; epoch: number; verdict: unknown; told: string }[];
 }
 
+/** Whether a verdict is one of a solved task. */
+export const isSolved = (verdict: string): boolean => verdict !== UNSOLVED;
+
 export interface CurvatureAt {
   epoch: number;
   loss: number | null;
@@ -128,6 +134,7 @@ export interface RunAnswer {
   seed: number;
   epochs: number;
   diverged: number | null;
+  last_sound_epoch: number;
   config: RunInfo["config"];
   positions: number[];
   embeddings: number;
@@ -159,6 +166,7 @@ export function detailsOf(answer: RunAnswer): RunDetails {
     stateEpochs: Int32Array.from(answer.state_epochs ?? []),
     epochs: answer.epochs,
     diverged: answer.diverged,
+    lastSoundEpoch: answer.last_sound_epoch,
     curveNames: answer.curves,
     sets: answer.sets ?? { train: null, test: null },
     tags: answer.tags ?? [],

@@ -2,6 +2,7 @@
 // whatever goes wrong is one sentence.
 
 import { ReadableError } from "../errors";
+import { bytesOf } from "../kernel/heap";
 import type { Examples, Numbers, Precision, RunInfo } from "../types";
 import {
   detailsOf,
@@ -13,6 +14,8 @@ import {
 } from "./answers";
 
 export const SPARKLINE = 32; // points of one run
+
+export const NO_ANSWER = "The server does not answer; is `dynascope show` still running?";
 
 /** A request that failed; `status` is 0 where no answer came. */
 export class ApiError extends ReadableError {
@@ -57,7 +60,7 @@ export class Api {
   }
 
   async curves(run: RunInfo, signal?: AbortSignal): Promise<Record<string, Numbers>> {
-    const [width, points] = [widthOf(run), run.epochs + 1];
+    const [width, points] = [bytesOf(run.config.precision), run.epochs + 1];
     const size = run.curveNames.length * points * width;
     const bytes = await this.bytes(`run/${run.id}/curves`, size, signal);
     const all = numbersOf(bytes, run.config.precision);
@@ -68,7 +71,7 @@ export class Api {
 
   /** Packed weights of the kept epochs number `first` to before `end`. */
   async weights(run: RunInfo, first: number, end: number, signal?: AbortSignal): Promise<Numbers> {
-    const row = run.size * widthOf(run);
+    const row = run.size * bytesOf(run.config.precision);
     const range: [number, number] = [first * row, end * row];
     const bytes = await this.bytes(`run/${run.id}/weights`, range[1] - range[0], signal, range);
     return numbersOf(bytes, run.config.precision);
@@ -78,7 +81,7 @@ export class Api {
   async state(run: RunInfo, epoch: number, signal?: AbortSignal): Promise<Numbers> {
     const bytes = await this.bytes(
       `run/${run.id}/state/${epoch}`,
-      3 * run.size * widthOf(run),
+      3 * run.size * bytesOf(run.config.precision),
       signal,
     );
     return numbersOf(bytes, run.config.precision);
@@ -147,7 +150,7 @@ export class Api {
       answer = await this.send(`${this.base}/api/${path}`, { headers, signal: signal ?? null });
     } catch (error) {
       if (isAbort(error)) throw error;
-      throw new ApiError("The server does not answer; is `dynascope show` still running?", 0);
+      throw new ApiError(NO_ANSWER, 0);
     }
     if (answer.ok) return answer;
     throw new ApiError(await sentenceOf(answer), answer.status);
@@ -173,10 +176,6 @@ function cutOff(error: unknown): unknown {
   return isAbort(error)
     ? error
     : new ApiError("The server's answer was cut off; reload the page.", 0);
-}
-
-export function widthOf(run: RunInfo): 4 | 8 {
-  return run.config.precision === "float64" ? 8 : 4;
 }
 
 /** Bytes as numbers. They are little-endian, as is every machine that runs a browser. */

@@ -1,9 +1,10 @@
 // A run: what is known of it, its curves, and its weights as they are needed.
 
 import { ReadableError } from "../errors";
+import { bytesOf } from "../kernel/heap";
 import type { Numbers, Run, Task } from "../types";
 import type { RunDetails } from "./answers";
-import { type Api, widthOf } from "./api";
+import type { Api } from "./api";
 import { RowBlocks, type BlockOptions } from "./row-blocks";
 
 /** The index of the last of rising numbers that is at most `value`; 0 if none is, -1 if empty. */
@@ -51,7 +52,7 @@ export class StoredRun {
   ) {
     this.blocks = new RowBlocks({
       rows: details.weightEpochs.length,
-      rowBytes: details.size * widthOf(details),
+      rowBytes: details.size * bytesOf(details.config.precision),
       fetch: (first, end, signal) => api.weights(details, first, end, signal),
       ...options,
     });

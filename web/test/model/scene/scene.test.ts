@@ -1,9 +1,8 @@
 // Scenes against what Python computes (scene_cases.json), through the built kernel.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { before, test } from "node:test";
-import { Kernel, modelOptions } from "../../../src/model/kernel";
+import { modelOptions, type Kernel } from "../../../src/model/kernel";
 import { isEmpty } from "../../../src/model/scene/axis-ranges";
 import { panelExtent, runExtents } from "../../../src/model/scene/panel-extents";
 import { SceneBuilder, type SceneKernel } from "../../../src/model/scene/scene";
@@ -17,18 +16,15 @@ import {
   type PointPanel,
   type RunInfo,
 } from "../../../src/model/types";
+import { builtKernel } from "../../built-kernel";
 import CASES from "./scene_cases.json";
-
-declare const __ROOT__: string;
-const WASM = `${__ROOT__}/src/dynascope/sandbox/static/kernel.wasm`;
 
 type Case = (typeof CASES)[number];
 type Planes = Record<PointPanel, { axes: number[][]; shares: number[]; mean: number[] }>;
 let kernel: Kernel;
 
 before(async () => {
-  assert.ok(existsSync(WASM), "kernel.wasm is not built; run scripts/build-web --wasm-only.");
-  kernel = await Kernel.load(readFileSync(WASM));
+  kernel = await builtKernel();
 });
 
 function infoOf(each: Case): RunInfo {
@@ -44,6 +40,7 @@ function infoOf(each: Case): RunInfo {
     weightEpochs: Int32Array.of(0),
     epochs: 0,
     diverged: null,
+    lastSoundEpoch: 0,
     curveNames: [],
     tags: [],
     note: "",

@@ -18,6 +18,7 @@ const run = {
   embeddings: 2,
   weightEpochs: Int32Array.of(0, 10, 20, 30),
   diverged: null,
+  lastSoundEpoch: 30,
 } as unknown as RunInfo;
 const sequences = sequencesOf({ length: 2, vocab: 2, positions: [1] }, [
   [0, 1],
@@ -104,8 +105,8 @@ test("large runs are bounded, relevant positions always shown", () => {
     [big.radius, big.hidden, big.mapWidth],
     [null, 65536 * 2 <= 2 ** 18 ? 65536 : 0, 16],
   );
-  assert.equal(planeEpoch({ ...run, diverged: 25 }), 20);
-  assert.equal(planeEpoch({ ...run, diverged: 20 }), 10);
+  assert.equal(planeEpoch({ ...run, diverged: 25, lastSoundEpoch: 24 }), 20);
+  assert.equal(planeEpoch({ ...run, diverged: 20, lastSoundEpoch: 19 }), 10);
   assert.equal(planeEpoch(run), 30);
 });
 

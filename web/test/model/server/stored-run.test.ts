@@ -17,6 +17,7 @@ const ANSWER = {
   seed: 3,
   epochs: 98,
   diverged: null,
+  last_sound_epoch: 98,
   precision: "float32",
   config: { task: { length: 3, vocab: 2 }, model: { dim: 1 }, precision: "float32" },
   positions: [0, 2],
