@@ -18,6 +18,7 @@
 #include "dispatch.hpp"
 #include "model_naive.hpp"
 #include "projection.hpp"
+#include "shares.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -489,6 +490,15 @@ nb::tuple plane_of(const Array<double>& points) {
   return nb::make_tuple(axes, mean, shares);
 }
 
+/// The shares between, permutation and suffix of a variance and the variance itself, from its parts
+/// as `circuits` gives them; None: nothing varies.
+nb::object shares_of(const Array<double>& parts, double rounding) {
+  require(parts.ndim() == 1 && parts.size() == SHARES, "parts must be those of a variance");
+  double out[SHARES];
+  if (!variance_shares(out, parts.data(), rounding)) return nb::none();
+  return nb::make_tuple(out[BETWEEN], out[PERMUTATION], out[SUFFIX], out[MEAN_SQUARE]);
+}
+
 template <class T> void bind_measures(nb::module_& m) {
   m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
@@ -639,6 +649,8 @@ NB_MODULE(_kernel, m) {
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "directions"_a);
   m.def("plane", plane_of, "points"_a);
+  m.def("is_variance", is_variance, "variance"_a, "mean_square"_a, "rounding"_a);
+  m.def("variance_shares", shares_of, "parts"_a, "rounding"_a);
   m.def("initialize32", initialize<float>, "shape"_a, "seed"_a);
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);

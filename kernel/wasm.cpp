@@ -13,6 +13,7 @@
 
 #include "engine.hpp"
 #include "projection.hpp"
+#include "shares.hpp"
 #include "wasm_checks.hpp"
 #include "wasm_model.hpp"
 
@@ -273,6 +274,13 @@ int plane(const double* points, int n, int d, double* axes, double* mean, double
   if (plane(axes, mean, shares, points, n, d, static_cast<double*>(memory.p))) return FINE;
   Sentence() << "points: expected finite numbers.";
   return BAD_INPUT;
+}
+
+/// From the parts of a variance [4], as measured: the shares between, permutation and suffix, and
+/// the variance, to `out` [4]. 0: nothing varies.
+EXPORT(variance_shares)
+int variance_shares(const double* parts, double rounding, double* out) {
+  return variance_shares(out, parts, rounding) ? 1 : 0;
 }
 
 // ---- data ---------------------------------------------------------------------------------------

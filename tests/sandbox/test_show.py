@@ -12,6 +12,7 @@ from showing import FILES, Answer, Server, show
 
 import dynascope as ds
 from dynascope.analysis import thresholds
+from dynascope.analysis.follow import last_sound_epoch
 from dynascope.analysis.rows import plain
 from dynascope.run import SOLVED_ACCURACY
 
@@ -175,6 +176,7 @@ def test_a_run_is_that_of_python(server: Server, runs: ds.Runs, number: int) -> 
     assert {n: tuple(s) for n, s in told["shapes"].items()} == run.config.shapes
     assert (told["id"], told["seed"], told["epochs"]) == (run.id, run.seed, run.epochs)
     assert (told["diverged"], told["size"]) == (run.diverged, run.weights.shape[1])
+    assert told["last_sound_epoch"] == last_sound_epoch(run)
     assert told["positions"] == list(run.config.task.positions)
     assert told["weight_epochs"] == run.weight_epochs.tolist()
     assert told["state_epochs"] == run.state_epochs.tolist()

@@ -181,7 +181,7 @@ def test_a_browser_without_simd_gets_a_sentence(fresh: Opener, runs: dict[str, d
         answer = route.fetch()
         route.fulfill(response=answer, body=NO_SIMD + answer.text())
 
-    page.context.route("**/assets/worker-*.js", without)
+    page.context.route("**/assets/scene-worker-*.js", without)
     page.context.add_init_script(NO_SIMD)
     page.open_table()
     sentence = "This browser has no WebAssembly SIMD"

@@ -65,6 +65,7 @@ export interface RunInfo {
   weightEpochs: Int32Array; // rising
   epochs: number; // the last epoch that the curves have
   diverged: number | null;
+  lastSoundEpoch: number; // the last with finite weights
   curveNames: string[];
   tags: string[];
   note: string;
@@ -76,6 +77,12 @@ export interface Run extends RunInfo {
   /** Packed weights of the nearest kept epoch at or before; throws unless `ready`. */
   weights(epoch: number): Numbers;
   ready(epoch: number): boolean;
+}
+
+/** Sequences and what each should give. */
+export interface Examples {
+  tokens: Int32Array; // [count, length]
+  targets: Int32Array; // [count]
 }
 
 /** What decides which sequences exist and what they should give. */
@@ -99,7 +106,7 @@ export interface Sequences {
   groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
 }
 
-/** A rectangle in data coordinates. */
+/** A rectangle by its sides, in data coordinates or in pixels. */
 export interface Extent {
   x0: number;
   x1: number;

@@ -6,7 +6,7 @@
 import { expected, ReadableError } from "../errors";
 import type { Config, Numbers, Precision } from "../types";
 import type { Crossed } from "./design";
-import { type Address, checkSize, type Frame, type Heap, rowsIn } from "./heap";
+import { type Address, checkSize, type CallFrame, type Heap, rowsIn } from "./heap";
 import {
   ACTIVATIONS,
   type Measure,
@@ -266,7 +266,7 @@ export class Model {
     return this.address;
   }
 
-  private weights(frame: Frame, weights: Numbers): Address {
+  private weights(frame: CallFrame, weights: Numbers): Address {
     checkSize("weights", weights, this.size);
     return frame.numbers(weights, this.options.precision);
   }
@@ -277,7 +277,7 @@ export class Model {
   }
 
   /** Addresses of the masks of positions and hidden units; 0: none is cut. */
-  private cuts(frame: Frame, ablate: Ablation = {}): [Address, Address] {
+  private cuts(frame: CallFrame, ablate: Ablation = {}): [Address, Address] {
     const mask = (field: string, size: number, cut: readonly number[] | undefined): Address => {
       if (!cut) return 0;
       const bytes = new Uint8Array(size);

@@ -1,16 +1,10 @@
 // A run in the making: advance it by epochs or steps, look, change its weights, go on.
 
 import { ReadableError } from "../errors";
-import type { Config, Numbers, Precision } from "../types";
+import type { Config, Examples, Numbers, Precision } from "../types";
 import { type Address, checkSize, type Heap } from "./heap";
 import { indexOf, type ModelOptions } from "./model";
 import { CURVES, OPTIMIZERS, SCHEDULES, STEP_CURVES, TRAINING } from "./names";
-
-/** Tokens [count, length] and targets [count]. */
-export interface Examples {
-  tokens: Int32Array;
-  targets: Int32Array;
-}
 
 export type TrainingOptions = Omit<Config["training"], "frozen">;
 
