@@ -206,7 +206,7 @@ inline bool read_shape(Shape& s, double vocab, double length, const double* numb
   s.vocab = static_cast<int64_t>(vocab);
   s.length = static_cast<int64_t>(length);
   if (s.embeddings == 0) s.embeddings = s.vocab;
-  return whole("task.vocab", vocab, 2, MAX_EMBEDDINGS) &&
+  return whole("task.vocab", vocab, 1, MAX_EMBEDDINGS) &&
          whole("task.length", length, 1, MAX_LENGTH) &&
          whole("model.embeddings", static_cast<double>(s.embeddings), vocab, MAX_EMBEDDINGS);
 }

@@ -42,7 +42,8 @@ STAGES = tuple(catalog.STAGES)
 
 
 def kernel_shape(model: ModelConfig, sizes: Mapping[str, int]) -> _kernel.Shape:
-    options = {**to_tables(model), "embeddings": sizes["embeddings"]}
+    rows = None if sizes["embeddings"] == sizes["vocab"] else sizes["embeddings"]
+    options = {**to_tables(model), "embeddings": rows}
     return _kernel.Shape(vocab=sizes["vocab"], length=sizes["length"], model=options)
 
 
