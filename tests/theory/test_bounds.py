@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dynascope as ds
-from dynascope import _kernel
+from dynascope import _kernel, catalog
 from dynascope.theory import bounds, bounds_along
 from dynascope.theory._norms import jacobian, stretch_limit
 from dynascope.theory._terms import STEEPEST
@@ -27,9 +27,8 @@ def drawn(rng: Any, norm: str, activation: str, bias: bool) -> tuple[Any, ...]:
     model = ds.ModelConfig(
         dim=d, hidden=h, norm=norm, activation=activation, bias=bias, norm_eps=eps
     )
-    shapes = _kernel.parameter_shapes(
-        vocab=rows, length=length, dim=d, hidden=h, embeddings=rows, bias=bias
-    )
+    sizes = {"embeddings": rows, "length": length, "dim": d, "hidden": h}
+    shapes = catalog.parameter_shapes(sizes, bias)
     p = ds.Parameters(
         {k: rng.standard_normal(s) * 10 ** rng.uniform(-4, 2) for k, s in shapes.items()}
     )

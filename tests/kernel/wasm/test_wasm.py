@@ -9,7 +9,7 @@ from wasm_node import Node, same_bits
 from wasm_weights import Weights, sent
 
 import dynascope as ds
-from dynascope import _kernel
+from dynascope import _kernel, catalog
 from dynascope._frozen import frozen_mask
 from dynascope.analysis.design import design
 from dynascope.run import Run
@@ -57,15 +57,14 @@ def test_shapes_are_told(everything: list[tuple[Weights, dict[str, Any]]]) -> No
     for each, got in everything:
         plain = _kernel.inspect(each.weights, each.shape(each.rows), each.tokens, {})
         assert json.loads(got["shapes"]) == {name: list(a.shape) for name, a in plain.items()}
-        shapes = _kernel.parameter_shapes(
-            **{"vocab": each.vocab, "embeddings": each.rows, "length": each.length},
-            **{"dim": each.model.dim, "hidden": each.model.hidden, "bias": each.model.bias},
-        )
+        sizes = {"embeddings": each.rows, "length": each.length}
+        sizes |= {"dim": each.model.dim, "hidden": each.model.hidden}
+        shapes = catalog.parameter_shapes(sizes, each.model.bias)
         slices = json.loads(got["parameters"])
         assert [(s["name"], tuple(s["shape"])) for s in slices] == list(shapes.items())
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        assert [s["size"] for s in slices] == sizes
-        assert [s["offset"] for s in slices] == [0, *np.cumsum(sizes)[:-1]]
+        counts = [int(np.prod(shape)) for shape in shapes.values()]
+        assert [s["size"] for s in slices] == counts
+        assert [s["offset"] for s in slices] == [0, *np.cumsum(counts)[:-1]]
 
 
 # ---- planes, sequences --------------------------------------------------------------------------

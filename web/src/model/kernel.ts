@@ -12,7 +12,7 @@ import { ReadableError } from "./errors";
 import { crossedSequences, type Crossed } from "./kernel/design";
 import { Heap, rowsIn } from "./kernel/heap";
 import { Model, type ModelOptions } from "./kernel/model";
-import { checkNames } from "./kernel/names";
+import { CATALOG } from "./kernel/names";
 import type { Examples, Task } from "./types";
 
 export type { Crossed } from "./kernel/design";
@@ -55,15 +55,17 @@ export interface VarianceShares {
   variance: number; // that is shared
 }
 
+/** Raised with kernel/wasm.cpp's INTERFACE. */
+const INTERFACE = 2;
 const SPLITS = ["train", "test"] as const; // in the order of their streams
 
 export class Kernel {
   private constructor(private readonly heap: Heap) {
-    const nameOf = (table: number, i: number): string | null => {
-      const at = heap.call.name(table, i);
-      return at ? heap.text(at) : null;
-    };
-    checkNames(heap.call.version(), nameOf);
+    const same = heap.call.version() === INTERFACE && heap.call.catalog() >>> 0 === CATALOG;
+    if (!same)
+      throw new ReadableError(
+        "kernel.wasm: expected the version that this client was built with; run scripts/build-web.",
+      );
   }
 
   /** From the bytes of kernel.wasm, or from the module that `WebAssembly.compile` made of them. */

@@ -10,7 +10,7 @@ type Call = (...values: number[]) => number;
 
 /** What kernel/wasm.cpp exports; its comments say what the functions take. */
 const FUNCTIONS = [
-  ...["version", "last_error", "allocate", "release", "name"],
+  ...["version", "last_error", "allocate", "release", "catalog"],
   ...["model", "packed_size", "offset", "dims", "initialize"],
   ...["forward", "grid", "evaluate", "gradient", "circuit", "plane", "variance_shares"],
   ...["draw", "enumerate", "targets", "shuffle"],

@@ -1,6 +1,7 @@
-// What wasm.cpp checks before it computes, and the sentences that say what is wrong.
+// What hosts check before the kernel computes, and the sentences that say what is wrong.
 //
-// The same limits as the Python package has (config.py). Each check returns whether all is well.
+// Limits are those of the table. Each check returns whether all is well; if not, `Sentence::text`
+// says why.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,10 @@
 
 namespace dynascope {
 
-enum Outcome { FINE, BAD_INPUT, NO_MEMORY };
-
-constexpr double WHOLE = 9007199254740991.0;  // 2^53 - 1: what JavaScript holds exactly
-constexpr double MAX_EMBEDDINGS = 8192, MAX_EPOCHS = 1e7;
-constexpr double MAX_TABLE = 1 << 23;  // token-position pairs, every embedding row a token
-constexpr double MAX_ROWS = 1 << 24;   // sequences in a data set
-constexpr double MAX_GRID = 4096;      // points along one side
-
 /// Builds the text that `last_error` returns; each new one replaces the last.
 class Sentence {
  public:
-  static inline char text[256] = "";
+  static inline thread_local char text[256] = "";
 
   Sentence() { text[0] = 0; }
   Sentence& operator<<(const char* more) {
@@ -39,6 +32,14 @@ class Sentence {
     if (number < 0) digits[--at] = '-';
     return *this << digits + at;
   }
+  /// A whole number, or a power of ten below 1: what limits are.
+  Sentence& operator<<(double number) {
+    if (number == static_cast<double>(static_cast<int64_t>(number)))
+      return *this << static_cast<int64_t>(number);
+    int64_t places = 0;
+    for (; number < 0.5; number *= 10) ++places;
+    return *this << static_cast<int64_t>(number + 0.5) << "e-" << places;
+  }
 
  private:
   size_t length_ = 0;
@@ -47,7 +48,8 @@ class Sentence {
 inline bool finite(double x) { return x - x == 0; }
 
 inline bool whole(const char* field, double value, double low, double high) {
-  const bool number = finite(value) && value >= -WHOLE && value <= WHOLE &&
+  const auto limit = static_cast<double>(MAX_WHOLE);
+  const bool number = finite(value) && value >= -limit && value <= limit &&
                       value == static_cast<double>(static_cast<int64_t>(value));
   if (number && value >= low && value <= high) return true;
   Sentence say;
@@ -59,14 +61,11 @@ inline bool whole(const char* field, double value, double low, double high) {
 }
 
 /// `low` itself is allowed unless `above`; `below` is not.
-inline bool real(const char* field, double value, double low, bool above = false,
-                 double below = __builtin_huge_val()) {
+inline bool real(const char* field, double value, double low, bool above, double below) {
   if (finite(value) && (above ? value > low : value >= low) && value < below) return true;
   Sentence say;
-  say << field << ": expected a finite number " << (above ? "above " : "of at least ");
-  if (low == 0) say << "0";
-  else say << "1e-6";
-  if (finite(below)) say << " and below " << static_cast<int64_t>(below);
+  say << field << ": expected a finite number " << (above ? "above " : "of at least ") << low;
+  if (finite(below)) say << " and below " << below;
   say << ".";
   return false;
 }
@@ -79,14 +78,19 @@ inline bool within(const char* field, const int32_t* values, int64_t count, int6
 }
 
 inline bool check_tokens(const char* field, const int32_t* tokens, int64_t count, const Shape& s) {
-  return whole(field, static_cast<double>(count), 0, MAX_ROWS) &&
+  return whole(field, static_cast<double>(count), 0, MAX_SEQUENCES) &&
          within(field, tokens, count * s.length, s.vocab);
 }
 
 inline bool check_examples(const char* field, const Examples& e, const Shape& s, int64_t least) {
-  return whole(field, static_cast<double>(e.count), static_cast<double>(least), MAX_ROWS) &&
+  return whole(field, static_cast<double>(e.count), static_cast<double>(least), MAX_SEQUENCES) &&
          check_tokens(field, e.tokens, e.count, s) &&
          within(field, e.targets, e.count, s.embeddings);
+}
+
+/// Training tabulates every pair of a token and a position at every step.
+inline bool check_pairs(const Shape& s) {
+  return whole("task.length * task.vocab", static_cast<double>(s.length * s.vocab), 2, MAX_PAIRS);
 }
 
 inline bool check_cut(const uint8_t* positions, const Shape& s) {
@@ -97,7 +101,7 @@ inline bool check_cut(const uint8_t* positions, const Shape& s) {
 }
 
 inline bool check_sizes(int count, int length, int vocab) {
-  return whole("count", count, 0, MAX_ROWS) && whole("length", length, 0, 1024) &&
+  return whole("count", count, 0, MAX_SEQUENCES) && whole("length", length, 0, MAX_LENGTH) &&
          whole("vocab", vocab, 1, MAX_EMBEDDINGS);
 }
 
@@ -118,8 +122,8 @@ inline bool require(bool holds, const char* sentence) {
 inline bool check_crossed(const Crossed& c, const Shape& s) {
   const auto length = static_cast<double>(s.length);
   if (!whole("relevant", static_cast<double>(c.relevant), 0, length) ||
-      !whole("prefixes", static_cast<double>(c.prefix_count), 1, MAX_ROWS) ||
-      !whole("suffixes", static_cast<double>(c.suffix_count), 1, MAX_ROWS) ||
+      !whole("prefixes", static_cast<double>(c.prefix_count), 1, MAX_SEQUENCES) ||
+      !whole("suffixes", static_cast<double>(c.suffix_count), 1, MAX_SEQUENCES) ||
       !whole("groups", static_cast<double>(c.group_count), 1,
              static_cast<double>(c.prefix_count)) ||
       !within("positions", c.positions, c.relevant, s.length) ||
@@ -148,40 +152,71 @@ inline bool check_wanted(const CircuitMeasures& out) {
                  "measures: expected those that are found together to be asked for together.");
 }
 
-constexpr const char* TRAINING_NAMES[] = {
-    "optimizer", "schedule",     "lr",          "momentum",        "beta1",         "beta2",
-    "eps",       "weight_decay", "clip",        "mlp_lr_discount", "lr_final",      "warmup",
-    "batch",     "epochs",       "query_limit", "unit_tokens",     "unit_positions"};
+// ---- options ------------------------------------------------------------------------------------
+/// Whether an option is of this section ("training") and has a place in the kernel.
+inline bool kept_in(const Option& o, const char* section) {
+  const size_t length = std::strlen(section);
+  return o.place >= 0 && std::strncmp(o.name, section, length) == 0 && o.name[length] == '.';
+}
 
-/// Numbers in the order of TRAINING_NAMES; words as their places in RULE_NAMES, SCHEDULE_NAMES.
-inline bool read_training(Training& t, const double* v, int64_t train_count) {
-  const bool fine =
-      whole("training.optimizer", v[0], 0, ADAMW) && whole("training.schedule", v[1], 0, COSINE) &&
-      real("training.lr", v[2], 0, true) && real("training.momentum", v[3], 0, false, 1) &&
-      real("training.beta1", v[4], 0, false, 1) && real("training.beta2", v[5], 0, false, 1) &&
-      real("training.eps", v[6], 0, true) && real("training.weight_decay", v[7], 0) &&
-      real("training.clip", v[8], 0) && real("training.mlp_lr_discount", v[9], 0, true) &&
-      real("training.lr_final", v[10], 0) && whole("training.warmup", v[11], 0, WHOLE) &&
-      whole("training.batch", v[12], 1, static_cast<double>(train_count)) &&
-      whole("training.epochs", v[13], 0, MAX_EPOCHS) && real("training.query_limit", v[14], 0);
-  if (!fine) return false;
-  t = {static_cast<int>(v[0]),
-       static_cast<int>(v[1]),
-       v[2],
-       v[3],
-       v[4],
-       v[5],
-       v[6],
-       v[7],
-       v[8],
-       v[9],
-       v[10],
-       static_cast<int64_t>(v[11]),
-       static_cast<int64_t>(v[12]),
-       static_cast<int64_t>(v[13]),
-       v[14],
-       {v[15] != 0, v[16] != 0}};
+inline bool check_option(const Option& o, double value) {
+  if (o.optional && value != value) return true;
+  switch (o.kind) {
+    case Kind::WHOLE: return whole(o.name, value, o.low, o.high);
+    case Kind::REAL: return real(o.name, value, o.low, o.above, o.high);
+    case Kind::FLAG: return whole(o.name, value, 0, 1);
+    case Kind::WORD: return whole(o.name, value, 0, o.choice.count - 1);
+    case Kind::WORDS: return whole(o.name, value, 0, (1 << o.choice.count) - 1);
+    default: return true;  // of hosts only
+  }
+}
+
+inline void keep_option(void* at, const Option& o, double value) {
+  if (value != value) value = 0;  // none
+  switch (o.kind) {
+    case Kind::WHOLE: *static_cast<int64_t*>(at) = static_cast<int64_t>(value); return;
+    case Kind::REAL: *static_cast<double*>(at) = value; return;
+    case Kind::FLAG: *static_cast<bool*>(at) = value != 0; return;
+    case Kind::WORD: *static_cast<int*>(at) = static_cast<int>(value); return;
+    case Kind::WORDS:
+      for (int i = 0; i < o.choice.count; ++i)
+        static_cast<bool*>(at)[i] = static_cast<int>(value) >> i & 1;
+      return;
+    default: return;
+  }
+}
+
+/// Fills a Shape or a Training from numbers, one for each option that the section keeps, in the
+/// table's order: numbers as they are, flags 0 or 1, a word as its place in the list, several words
+/// as bits, none as NaN.
+template <class Section>
+inline bool read_options(Section& out, const char* section, const double* numbers) {
+  for (const Option& o : OPTIONS) {
+    if (!kept_in(o, section)) continue;
+    const double value = *numbers++;
+    if (!check_option(o, value)) return false;
+    keep_option(reinterpret_cast<char*>(&out) + o.place, o, value);
+  }
   return true;
+}
+
+/// A model's shape; `numbers` are those of the section `model`.
+inline bool read_shape(Shape& s, double vocab, double length, const double* numbers) {
+  if (!read_options(s, "model", numbers)) return false;
+  s.vocab = static_cast<int64_t>(vocab);
+  s.length = static_cast<int64_t>(length);
+  if (s.embeddings == 0) s.embeddings = s.vocab;
+  return whole("task.vocab", vocab, 1, MAX_EMBEDDINGS) &&
+         whole("task.length", length, 1, MAX_LENGTH) &&
+         whole("model.embeddings", static_cast<double>(s.embeddings), vocab, MAX_EMBEDDINGS);
+}
+
+inline bool check_batch(const Training& t, int64_t train_count) {
+  return whole("training.batch", static_cast<double>(t.batch), 1, static_cast<double>(train_count));
+}
+
+inline bool read_training(Training& t, const double* numbers, int64_t train_count) {
+  return read_options(t, "training", numbers) && check_batch(t, train_count);
 }
 
 }  // namespace dynascope
