@@ -1,4 +1,5 @@
-"""Build the package around another build of the kernel: with sanitizers, or from changed sources.
+"""Build the package around another build of the kernel: with sanitizers, by another compiler, or
+from changed sources.
 
 The Python files are linked, so that `PYTHONPATH=OUT` gives the package as it is with that kernel.
 An existing build folder is used again: only what changed is compiled.
@@ -32,8 +33,12 @@ def tool(name: str) -> str:
     return found
 
 
-def build_variant(out: Path, flags: str, isas: str, root: Path = ROOT) -> Path:
-    """`out` becomes a folder for PYTHONPATH; `root` holds CMakeLists.txt and kernel/."""
+def build_variant(
+    out: Path, flags: str, isas: str, root: Path = ROOT, compiler: str | None = None
+) -> Path:
+    """`out` becomes a folder for PYTHONPATH; `root` holds CMakeLists.txt and kernel/. An empty
+    `isas` means all of this processor's kind; without `compiler` CMake chooses (CXX, or c++).
+    """
     import nanobind
 
     work = out / "build"
@@ -46,6 +51,7 @@ def build_variant(out: Path, flags: str, isas: str, root: Path = ROOT) -> Path:
         "-DDYNASCOPE_WERROR=ON",
         f"-DDYNASCOPE_ISAS={isas}",
         f"-DDYNASCOPE_EXTRA_FLAGS={';'.join(flags.split())}",
+        *([f"-DCMAKE_CXX_COMPILER={compiler}"] if compiler else []),
     ]
     for command in (configure, [tool("cmake"), "--build", str(work)]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -73,5 +79,6 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--flags", default="", help="compiler and linker flags")
     parser.add_argument("--isas", default="avx2;sse2", help="instruction sets, best first")
+    parser.add_argument("--compiler", help="a C++ compiler; CXX or c++ by default")
     given = parser.parse_args()
-    build_variant(given.out.resolve(), given.flags, given.isas)
+    build_variant(given.out.resolve(), given.flags, given.isas, compiler=given.compiler)
