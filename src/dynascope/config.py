@@ -1,7 +1,7 @@
 """The options of a run; every default is the paper's.
 
 Four sections (task, model, training, record) and a precision make a `Config`. All are frozen and
-hashable, and check themselves when made: an option's annotation is its rule (see `_validate`), so
+hashable, and check themselves when made: an option's annotation is its rule (`option_rules`), so
 the declarations below are also the one table of limits. What spans several options is checked in
 `__post_init__`.
 """
@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from dynascope._frozen import Frozen, check_frozen
 from dynascope._kernel import parameter_shapes
-from dynascope._tables import from_tables, from_toml, options_of, to_tables, toml_value
-from dynascope._validate import Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
 from dynascope.errors import expected, unknown
+from dynascope.frozen_weights import Frozen, check_frozen
+from dynascope.option_rules import Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
+from dynascope.option_tables import from_tables, from_toml, options_of, to_tables, toml_value
 
 MAX_LENGTH = 1024
 MAX_TABLE = 2**20  # token-position pairs: the kernel tabulates all of them at every step

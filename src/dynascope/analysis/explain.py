@@ -12,7 +12,7 @@ from dynascope.analysis import thresholds as th
 from dynascope.analysis.causes import Amplified, Mechanisms, find_rise, mechanisms
 from dynascope.analysis.detect import Event
 from dynascope.analysis.passage import TrainSet
-from dynascope.analysis.replay import Piece, Replay
+from dynascope.replay import Piece, Replay
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import Examples
 from dynascope.model import config_shape

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from dynascope.engine import Crew, Report, Status, count_threads
+from dynascope.engine import Crew, count_threads
 from dynascope.errors import DynascopeError, did_you_mean, expected
+from dynascope.progress import Report, Status
 
 if TYPE_CHECKING:
     from dynascope.analysis.circuit import Circuit

@@ -17,8 +17,8 @@ from dynascope.analysis.detect import Detected, Event, robust, skip_step, spike_
 from dynascope.analysis.explain import Cause, explain
 from dynascope.analysis.follow import last_sound_epoch
 from dynascope.analysis.passage import TrainSet
-from dynascope.analysis.replay import Replay
 from dynascope.errors import expected
+from dynascope.replay import Replay
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]

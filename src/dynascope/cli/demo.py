@@ -19,7 +19,7 @@ from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
 from dynascope.run import SOLVED_ACCURACY, Runs
-from dynascope.tape import weight_count
+from dynascope.run_size import weight_count
 
 Row = dict[str, Any]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dynascope.cli.interrupt import CtrlC
 from dynascope.cli.out import save
-from dynascope.engine import Interrupted, Status
-from dynascope.progress import Bar, Lines
+from dynascope.engine import Interrupted
+from dynascope.progress import Bar, Lines, Status
 from dynascope.run import Runs
 
 

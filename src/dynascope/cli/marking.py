@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from dynascope.address import parse, resolve_many
+from dynascope.cli.address import parse, resolve_many
 from dynascope.errors import DynascopeError
 
 if TYPE_CHECKING:

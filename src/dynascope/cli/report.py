@@ -5,8 +5,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from dynascope.address import parse, resolve_many
 from dynascope.analysis.rows import COLUMNS, KINDS, check_kinds, plain
+from dynascope.cli.address import parse, resolve_many
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 
@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
 
 
 def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
-    from dynascope.address import resolve
+    from dynascope.cli.address import resolve
     from dynascope.cli.report_run import Report
 
     if options.where is not None:

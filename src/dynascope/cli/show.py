@@ -8,7 +8,7 @@ import webbrowser
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from dynascope.address import parse, resolve
+from dynascope.cli.address import parse, resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.cli.marking import many

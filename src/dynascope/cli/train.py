@@ -6,15 +6,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from dynascope.address import resolve
+from dynascope.cli.address import resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.options import configured, listing
-from dynascope.cli.seeds import parse_seeds
 from dynascope.config import Config
-from dynascope.engine import Interrupted, Status, check_memory, train
+from dynascope.engine import Interrupted, check_memory, train
 from dynascope.errors import DynascopeError, expected
+from dynascope.progress import Status
 from dynascope.run import Run, Runs
+from dynascope.seeds import parse_seeds
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
 Work = Callable[[Watch], Runs]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dynascope.analysis.rows import attempt, circuit_of, plain
-from dynascope.engine import Status
+from dynascope.progress import Status
 from dynascope.run import Run
 
 Check = Callable[[], None]  # raises when nobody wants the answer any more

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.sandbox import analyses, one
 from dynascope.sandbox.client import send_file
@@ -151,11 +152,9 @@ def application(api: Api, keys: Keys, host: str) -> ASGIApp:
 
 
 def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:
-    from dynascope import __version__
-
     return {
         "api": VERSION,
-        "dynascope": __version__,
+        "dynascope": version.__version__,
         "name": opened.folder.resolve().name,
         "runs": len(opened.runs),
         "state": opened.state,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.errors import DynascopeError
 from dynascope.sandbox.security import RefusedError
 from dynascope.store.analyses import SHOWN

@@ -23,8 +23,9 @@ from dynascope.analysis.rows import (
     make,
     raise_first,
 )
-from dynascope.engine import Report, count_threads
+from dynascope.engine import count_threads
 from dynascope.errors import DynascopeError
+from dynascope.progress import Report
 from dynascope.run import Runs
 from dynascope.store.analyses import Source, columns, read_sources
 from dynascope.store.files import TEMPORARY, WriteError

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope import version
 from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, Row
+from dynascope.cached import cached_property
 from dynascope.store.files import write
 from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes, reading
 
@@ -67,12 +68,10 @@ def make_sidecar(
 
     The same rows and batch give the same bytes, wherever they were made.
     """
-    from dynascope import __version__
-
-    name = _name(ids, checksums, rows, __version__)
+    name = _name(ids, checksums, rows, version.__version__)
     about = {
         "format": FORMAT,
-        "dynascope": __version__,
+        "dynascope": version.__version__,
         "analyses": name,
         "batch": batch,
         "versions": VERSIONS,

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
+from dynascope.services import services
 from dynascope.store.analyses import SHOWN, read_sources
 from dynascope.store.analyses import columns as analyses_of
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
@@ -292,6 +293,10 @@ class StoredRuns(Runs):
         """The runs' ids, in order."""
         return [bytes(each).decode() for each in self._index.ids[self._chosen]]
 
+    @property
+    def seeds(self) -> list[int]:
+        return [int(seed) for seed in self.table(["seed"])["seed"].to_pylist()]
+
     @overload
     def __getitem__(self, index: int) -> StoredRun: ...
     @overload
@@ -387,9 +392,7 @@ class StoredRuns(Runs):
 
     def where(self, condition: str) -> "StoredRuns":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
-        from dynascope.store.query import matching
-
-        found = matching(self, condition)
+        found = list(services().matching(self, condition))
         chosen = np.isin(self._index.ids[self._chosen], np.array(found, dtype="S20"))
         return self._some(self._chosen[chosen])
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.analysis.rows import Failure, raise_first
-from dynascope.engine import Report, check_memory, count_threads
+from dynascope.engine import check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
+from dynascope.progress import Report
+from dynascope.run_size import recorded_bytes
 from dynascope.store.analysing import complete
 from dynascope.store.checking import damage_of
 from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
@@ -28,7 +30,6 @@ from dynascope.sweeps.missing import Jobs, Known, Standing, standings, stored
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
 from dynascope.sweeps.work import Shard, SweepStatus, Work, begin_stage, count_rest
-from dynascope.tape import recorded_bytes
 
 
 def carry_out(

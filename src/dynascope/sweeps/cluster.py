@@ -18,8 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import Report
+from dynascope import version
 from dynascope.errors import DynascopeError
+from dynascope.progress import Report
 from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.cost import expected_seconds
@@ -111,14 +112,12 @@ class Dispatch:
                 report.close()
 
     def _send(self) -> None:
-        from dynascope import __version__
-
         most = max(1, _AHEAD * self._cores.count())  # counted each time: nodes come and go
         while self._waiting and len(self._out) < most:
             shard = self._waiting.popleft()
             jobs = tuple(shard.jobs[j] for j in range(len(shard.jobs)))
             parcel = Parcel(jobs, shard.positions, shard.batch, self._shared, shard.analyse)
-            self._out[self._task.remote(__version__, pickle.dumps(parcel))] = shard
+            self._out[self._task.remote(version.__version__, pickle.dumps(parcel))] = shard
 
     def _arrived(self, seconds: float) -> list[Any]:
         """Everything that is there once something is, or after some time nothing."""
@@ -216,8 +215,7 @@ def failures(ray: Any) -> Iterator[None]:
 
 
 def _elsewhere() -> str:
-    from dynascope import __version__
-
     return (
-        f"ray: expected dynascope {__version__} on every node, but one has none; install it there."
+        f"ray: expected dynascope {version.__version__} on every node, but one has none; install "
+        "it there."
     )

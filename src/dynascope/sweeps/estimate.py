@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES
 from dynascope.config import Config
-from dynascope.engine import Job, Status, Trainers, count_threads
+from dynascope.engine import Job, Trainers, count_threads
+from dynascope.progress import Status
 from dynascope.run import recorded_curves
+from dynascope.run_size import recorded_bytes
 from dynascope.store.index import SWEEP, open_index
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import check_agreement
 from dynascope.sweeps.plan import expand
-from dynascope.tape import recorded_bytes
 
 Floats = npt.NDArray[np.float64]
 

@@ -30,13 +30,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope._tables import read_toml
-from dynascope._validate import Whole
 from dynascope.analysis.rows import check_kinds
 from dynascope.config import Config
 from dynascope.data import MAX_SEED
-from dynascope.engine import MAX_RUNS
 from dynascope.errors import DynascopeError, did_you_mean, expected
+from dynascope.option_rules import Whole
+from dynascope.option_tables import read_toml
+from dynascope.seeds import MAX_RUNS, parse_seeds
 from dynascope.sweeps.plan import cut, expand
 from dynascope.sweeps.values import (
     Factor,
@@ -136,9 +136,6 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
 
 def _seeds(value: object) -> tuple[int, ...]:
     if isinstance(value, str):
-        # Imported here: the command line imports this module.
-        from dynascope.cli.seeds import parse_seeds
-
         try:
             value = parse_seeds(value)
         except DynascopeError as error:

@@ -3,8 +3,9 @@
 import contextlib
 from collections.abc import Sequence
 
-from dynascope.engine import Report, Trainers, count_threads
+from dynascope.engine import Trainers, count_threads
 from dynascope.errors import DynascopeError
+from dynascope.progress import Report
 from dynascope.sweeps.work import Collector, Flat, Keep, Shard, SweepStatus
 
 

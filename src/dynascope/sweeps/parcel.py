@@ -14,6 +14,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from dynascope import version
 from dynascope.engine import Job, train_job
 from dynascope.errors import DynascopeError
 from dynascope.store.files import TEMPORARY, sync_folder, writing
@@ -90,16 +91,15 @@ class Staged:
                 sync_folder(target.parent)
 
 
-def make(version: str, packed: bytes) -> ShardFiles | Staged:
+def make(sent_by: str, packed: bytes) -> ShardFiles | Staged:
     """In a worker: train the shard of a packed `Parcel`.
 
     Packed, because only the same version is sure to understand it; the version comes first.
     """
-    from dynascope import __version__
-
-    if version != __version__:
+    if sent_by != version.__version__:
         raise DynascopeError(
-            f"ray: expected dynascope {version} on every node, but {_here()} has {__version__}."
+            f"ray: expected dynascope {sent_by} on every node, but {_here()} has "
+            f"{version.__version__}."
         )
     parcel: Parcel = pickle.loads(packed)
     if parcel.shared:

@@ -4,8 +4,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.engine import Report, count_threads, reporter
+from dynascope.engine import count_threads
 from dynascope.errors import expected
+from dynascope.progress import Report, reporter
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.stored import StoredRuns, load
 from dynascope.sweeps.carrying import carry_out

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from dynascope._validate import Maybe, Real, RefusedError, Rule, Whole
 from dynascope.config import OPTIONS
 from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.option_rules import Maybe, Real, RefusedError, Rule, Whole
 
 MAX_CONFIGS = 10**5  # of one stage
 _SECTIONS = frozenset(name.partition(".")[0] for name in OPTIONS if "." in name)

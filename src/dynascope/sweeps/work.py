@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dynascope.analysis.rows import Row, make
-from dynascope.engine import Job, Report, Status
+from dynascope.engine import Job
+from dynascope.progress import Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard
 from dynascope.sweeps.cost import expected_seconds

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Targets, Tokens
 from dynascope.errors import DynascopeError

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
-from dynascope._frozen import frozen_mask
 from dynascope.analysis.passage import TrainSet
+from dynascope.cached import cached_property
 from dynascope.errors import expected
+from dynascope.frozen_weights import frozen_mask
 from dynascope.model import loss_and_gradient
 from dynascope.parameters import Parameters
 from dynascope.run import Run

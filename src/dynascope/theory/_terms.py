@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.theory._backward import Given, Piece
 from dynascope.theory._norms import lengths, longest, stretch_limit
 

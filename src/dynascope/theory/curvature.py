@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis._fit import check_run, is_one, sound_epoch
-from dynascope.analysis.replay import Replay
-from dynascope.engine import Crew, Report, Status, count_threads, reporter
+from dynascope.engine import Crew, count_threads
 from dynascope.errors import expected
+from dynascope.progress import Report, Status, reporter
+from dynascope.replay import Replay
 from dynascope.run import Run
 from dynascope.theory import thresholds as t
 from dynascope.theory._metric import Metric, metric

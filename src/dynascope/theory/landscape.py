@@ -14,15 +14,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._frozen import frozen_mask
-from dynascope._validate import Choice, Real, Whole
 from dynascope.analysis._fit import check_run, sound_epoch
 from dynascope.analysis.follow import last_sound_epoch
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Examples, Split, check_seed
-from dynascope.engine import Report, count_threads, reporter
+from dynascope.engine import count_threads
 from dynascope.errors import expected
+from dynascope.frozen_weights import frozen_mask
+from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.second_order import hessian, hessian_products
 from dynascope.theory import _directions as planes

@@ -1,7 +1,7 @@
 """Dataclasses of options as nested tables, and tables as TOML text.
 
 The functions know nothing of particular options: they go by the rules of the dataclass that they
-are given (see `_validate`), so a new option needs no line here.
+are given (see `option_rules`), so a new option needs no line here.
 """
 
 import os
@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dynascope._validate import Rule, Section, rules
 from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.option_rules import Rule, Section, rules
 
 Options = TypeVar("Options")
 

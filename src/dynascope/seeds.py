@@ -4,7 +4,7 @@ import re
 
 from dynascope.errors import expected
 
-_MOST = 10**6  # runs of one command; a slip of the finger must not fill the memory with numbers
+MAX_RUNS = 10**6  # in one call or command; a slip of the finger must not fill the memory
 _PART = re.compile(r"([0-9]{1,16})(?:-([0-9]{1,16}))?", re.ASCII)
 _WHAT = "how many (20) or which seeds (3,5,8 or 10-19; one alone ends with a comma: 7,)"
 
@@ -20,8 +20,8 @@ def parse_seeds(text: str) -> list[int]:
     if not alone and not parts[-1]:
         parts.pop()
     ranges = [_range(part, text, alone) for part in parts]
-    if sum(map(len, ranges)) > _MOST:
-        raise expected("--seeds", f"at most {_MOST} runs at a time", text)
+    if sum(map(len, ranges)) > MAX_RUNS:
+        raise expected("--seeds", f"at most {MAX_RUNS} runs at a time", text)
     return [seed for each in ranges for seed in each]
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.run import Run
-from dynascope.tape import steps_per_epoch
+from dynascope.run_size import steps_per_epoch
 from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]

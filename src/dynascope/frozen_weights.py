@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope._kernel import PARAMETER_NAMES
-from dynascope._validate import RefusedError, Rule, items
 from dynascope.errors import did_you_mean, expected
+from dynascope.option_rules import RefusedError, Rule, items
 
 _FIELD = "training.frozen"
 _PART = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\[\]]*)\]\s*)?", re.ASCII)
