@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
+from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
@@ -270,7 +271,7 @@ class Runs(Sequence[Run]):
 
     def analyse(
         self,
-        kinds: "str | Iterable[str]" = ("circuit", "phases", "spikes"),
+        kinds: str | Iterable[str] = KINDS,
         threads: int | None = None,
         progress: bool | Report = True,
     ) -> "pyarrow.Table":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.cli.address import parse, resolve_many
 from dynascope.errors import DynascopeError
+from dynascope.findings.words import many
 
 if TYPE_CHECKING:
     from dynascope.store.stored import StoredRuns
@@ -40,11 +41,3 @@ def chosen(options: Namespace, deleted: bool = False) -> "StoredRuns":
 
 def count(runs: "StoredRuns") -> str:
     return many(len(runs), "run")
-
-
-def many(number: int, what: str) -> str:
-    """
-    >>> many(1, "run"), many(3, "shard")
-    ('1 run', '3 shards')
-    """
-    return f"{number} {what}{'' if number == 1 else 's'}"

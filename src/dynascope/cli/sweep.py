@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dynascope.cli.arguments import number
-from dynascope.cli.marking import many
 from dynascope.errors import DynascopeError
+from dynascope.findings.words import many
 
 if TYPE_CHECKING:
     from dynascope.sweeps.grid import Grid

@@ -1,13 +1,15 @@
 """Runs as a table for people: a row per run, the course of its accuracy in small blocks."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dynascope.findings.words import wilson
 from dynascope.run import LEARNING_ACCURACY, SOLVED_ACCURACY, Array, Run, Runs
 
 MOST_ROWS = 40
@@ -25,10 +27,15 @@ def stdout() -> Console:
     return console
 
 
-Further = Mapping[str, Sequence[str]]  # columns: a heading, and the cells of all runs
+class Further(NamedTuple):
+    """A column besides those that every run has."""
+
+    name: str
+    cells: Sequence[str]  # of all runs
+    right: bool = True
 
 
-def print_table(runs: Runs, console: Console, further: Further | None = None) -> None:
+def print_table(runs: Runs, console: Console, further: Sequence[Further] | None = None) -> None:
     """The first forty runs, a row each; `further` columns instead of loss and time."""
     measured = "test" if "test_accuracy" in runs[0].curves else "train"
     further = _loss_and_time(runs[:MOST_ROWS]) if further is None else further
@@ -36,9 +43,9 @@ def print_table(runs: Runs, console: Console, further: Further | None = None) ->
     table.add_column("seed", justify="right")
     table.add_column(f"{measured} accuracy", no_wrap=True)
     table.add_column(f"above {LEARNING_ACCURACY}", justify="right")
-    for name in further:
-        table.add_column(name, justify="left" if name == "circuit" else "right", no_wrap=True)
-    taken = _BEFORE + sum(max(map(len, (name, *cells))) + 3 for name, cells in further.items())
+    for column in further:
+        table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True)
+    taken = _BEFORE + sum(max(map(len, (each.name, *each.cells))) + 3 for each in further)
     width = max(0, min(_WIDEST, console.width - taken)) if _has_blocks(console) else 0
     for i, run in enumerate(runs[:MOST_ROWS]):
         row = run.summary()
@@ -47,18 +54,18 @@ def print_table(runs: Runs, console: Console, further: Further | None = None) ->
             str(run.seed),
             _accuracy(run, float(row["accuracy"] or 0), width),
             "never" if since is None else f"epoch {since}",
-            *(cells[i] for cells in further.values()),
+            *(column.cells[i] for column in further),
         )
     console.print(table)
     if len(runs) > MOST_ROWS:
         console.print(f"... and {len(runs) - MOST_ROWS} more")
 
 
-def _loss_and_time(runs: Runs) -> Further:
-    return {
-        "lowest loss": [f"{run.summary()['lowest_loss']:.3g}" for run in runs],
-        "time": [duration(run.seconds) for run in runs],
-    }
+def _loss_and_time(runs: Runs) -> list[Further]:
+    return [
+        Further("lowest loss", [f"{run.summary()['lowest_loss']:.3g}" for run in runs]),
+        Further("time", [duration(run.seconds) for run in runs]),
+    ]
 
 
 def summary(runs: Runs, seconds: float) -> str:
@@ -84,22 +91,6 @@ def duration(seconds: float) -> str:
     ('0.31 s', '31.2 s', '312 s')
     """
     return f"{seconds:.{2 if seconds < 10 else 1 if seconds < 100 else 0}f} s"
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95% interval of Wilson (1927) for a share; it holds for few trials and for 0 and 1 too.
-
-    >>> [round(bound, 3) for bound in wilson(9, 20)]
-    [0.258, 0.658]
-    >>> [round(bound, 3) for bound in wilson(0, 10)]
-    [0.0, 0.278]
-    """
-    z = 1.959964
-    share = successes / trials
-    center = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    spread = math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) * z
-    spread /= 1 + z**2 / trials
-    return max(0.0, center - spread), min(1.0, center + spread)
 
 
 def sparkline(curve: Array, width: int, low: float) -> str:

@@ -1,31 +1,30 @@
 """What happened in a run, as the server tells it: all that analyses find, as JSON takes it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from dynascope.analysis.rows import attempt, circuit_of, plain
+from dynascope.findings.making import attempt
+from dynascope.findings.registry import kinds
+from dynascope.findings.spread import spread
+from dynascope.plain import plain
 from dynascope.progress import Status
 from dynascope.run import Run
 
 Check = Callable[[], None]  # raises when nobody wants the answer any more
 
-_SHARES = 200  # epochs at which shares of the variance are told: a pixel or two each
 _HESSIANS = 9  # epochs at which the curvature is told: each takes a second
 
 
 def analysis(run: Run, check: Check) -> bytes:
-    """Circuit, phases, spikes, and the shares of the variance over the run."""
-    makers: dict[str, Callable[[Run], Any]] = {
-        "circuit": circuit_of,
-        "alias": _alias,
-        "phases": _phases,
-        "spikes": _spikes,
-        "shares": _shares,
-    }
-    return _told(run.loaded(), makers, check)
+    """What every kind of analysis finds."""
+    answer = _Answer(run.loaded(), check)
+    for name, kind in kinds().items():
+        answer.add(name, kind.make, kind.json_of)
+        for part, make in kind.details.items():
+            answer.add(part, make)
+    return answer.contents()
 
 
 def curvature(run: Run, check: Check) -> bytes:
@@ -34,11 +33,10 @@ def curvature(run: Run, check: Check) -> bytes:
     def stopping(status: Status) -> None:
         check()
 
-    makers: dict[str, Callable[[Run], Any]] = {
-        "curvature": lambda run: _curvature(run, stopping),
-        "plateaus": lambda run: _plateaus(run, stopping),
-    }
-    return _told(run.loaded(), makers, check)
+    answer = _Answer(run.loaded(), check)
+    for name, make in (("curvature", _curvature), ("plateaus", _plateaus)):
+        answer.add(name, partial(make, report=stopping))
+    return answer.contents()
 
 
 def joined(first: bytes, second: bytes) -> bytes:
@@ -47,55 +45,36 @@ def joined(first: bytes, second: bytes) -> bytes:
     return json.dumps({**a, **b, "notes": {**a["notes"], **b["notes"]}}).encode()
 
 
-def _told(run: Run, makers: Mapping[str, Callable[[Run], Any]], check: Check) -> bytes:
-    found: dict[str, Any] = {}
-    notes = {}
-    for name, maker in makers.items():
-        check()
-        found[name], note = attempt(maker, run)
+class _Answer:
+    """A JSON document about a run in the making: what is found, and why something is not."""
+
+    def __init__(self, run: Run, check: Check) -> None:
+        self._run, self._check = run, check
+        self._parts: dict[str, Any] = {}
+        self._notes: dict[str, str] = {}
+
+    def add(
+        self,
+        name: str,
+        make: Callable[[Run], Any],
+        parts: Callable[[Any], dict[str, Any]] | None = None,
+    ) -> None:
+        """Make something of the run: a part of the document, or those that `parts` makes of it."""
+        self._check()
+        found, note = attempt(make, self._run)
+        self._parts |= parts(found) if parts else {name: found}
         if note is not None:
-            notes[name] = note
-    return json.dumps({**plain(found), "notes": notes}, allow_nan=False).encode()
+            self._notes[name] = note
 
-
-def _alias(run: Run) -> Any:
-    from dynascope.analysis.alias import alias
-    from dynascope.analysis.follow import check_task, last_sound_epoch
-
-    check_task(run)
-    return alias(run.parameters(last_sound_epoch(run)), run.config)
-
-
-def _phases(run: Run) -> dict[str, Any]:
-    from dynascope.analysis.phases import phases
-
-    found = phases(run)
-    return {**plain(found), "told": found.describe()}
-
-
-def _spikes(run: Run) -> dict[str, Any]:
-    from dynascope.analysis.spikes import spikes
-
-    found = spikes(run)
-    each = [
-        {**plain(spike), "rise": spike.rise, "told": spike.describe()} for spike in found.spikes
-    ]
-    return {**plain(found), "spikes": each}
-
-
-def _shares(run: Run) -> dict[str, Any]:
-    from dynascope.analysis.follow import kept_epochs, shares
-
-    epochs = _spread(kept_epochs(run, "variance shares"), _SHARES)
-    names = ("between", "permutation", "suffix")
-    return {"epochs": epochs, **dict(zip(names, shares(run, epochs).T, strict=True))}
+    def contents(self) -> bytes:
+        return json.dumps({**plain(self._parts), "notes": self._notes}, allow_nan=False).encode()
 
 
 def _curvature(run: Run, report: Callable[[Status], None]) -> list[dict[str, Any]]:
     from dynascope.analysis.follow import last_sound_epoch
     from dynascope.theory import curvature
 
-    epochs = _spread(range(last_sound_epoch(run) + 1), _HESSIANS)
+    epochs = spread(range(last_sound_epoch(run) + 1), _HESSIANS)
     found = curvature(run, epochs, progress=report)
     return [
         {
@@ -125,13 +104,3 @@ def _plateaus(run: Run, report: Callable[[Status], None]) -> list[dict[str, Any]
 def _without_vectors(spectrum: Any) -> dict[str, Any]:
     told: dict[str, Any] = plain(spectrum)
     return {name: value for name, value in told.items() if name not in ("top", "bottom")}
-
-
-def _spread(epochs: Any, most: int) -> list[int]:
-    """At most so many of the epochs, evenly, the first and the last among them.
-
-    >>> _spread(range(101), 5)
-    [0, 25, 50, 75, 100]
-    """
-    at = np.unique(np.linspace(0, len(epochs) - 1, min(most, len(epochs))).round().astype(int))
-    return [int(epochs[i]) for i in at]

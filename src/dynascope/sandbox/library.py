@@ -12,11 +12,11 @@ import pyarrow as pa
 from dynascope.cached import cached_property
 from dynascope.errors import DynascopeError
 from dynascope.sandbox.security import RefusedError
-from dynascope.store.analyses import SHOWN
 from dynascope.store.index import Index, open_index
 from dynascope.store.marks import FOLDER as MARKS
 from dynascope.store.shard_write import RUNS, TRAJECTORIES
 from dynascope.store.sidecar import ANALYSES
+from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.store.tables import COLUMNS
 

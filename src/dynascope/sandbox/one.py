@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis.rows import plain
 from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
 from dynascope.errors import DynascopeError
+from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.sandbox.contents import Blob
 from dynascope.sandbox.security import RefusedError

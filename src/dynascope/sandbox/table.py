@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dynascope.analysis_columns import columns_of
 from dynascope.sandbox.contents import Blob, Document
 from dynascope.sandbox.library import MOST_RUNS, Opened
 from dynascope.sandbox.one import THRESHOLDS
@@ -22,7 +23,7 @@ Lines = npt.NDArray[np.uint8]
 
 # Columns that are there even if all runs agree in them.
 _SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "lowest_loss", "diverged", "last_epoch")
-_FOUND = ("verdict", "drops", "lead", "spikes", "spike_epochs", "spike_causes")
+_FOUND = tuple(name for name, column in columns_of().items() if column.always)
 ALWAYS = frozenset({*_SUMMARY, "origin", "tags", "note", *_FOUND})
 POINTS = 32
 NOTHING = 255  # of a sparkline; what there is goes from 0 to 254

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Runs
-from dynascope.store.analyses import SHOWN
 from dynascope.store.files import PathLike
 from dynascope.store.marks import is_text
 from dynascope.store.schema import CURVES
+from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.stored import StoredRuns, load
 from dynascope.store.tables import COLUMNS, refuse_analyses, schema_of
 

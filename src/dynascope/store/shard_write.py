@@ -19,7 +19,7 @@ from typing import Any
 from safetensors.numpy import save as safetensors_bytes
 
 from dynascope import version
-from dynascope.analysis.rows import Row
+from dynascope.analysis_row import Row
 from dynascope.run import Run
 from dynascope.store.files import write
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes

@@ -19,12 +19,12 @@ from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
 from dynascope.services import services
-from dynascope.store.analyses import SHOWN, read_sources
-from dynascope.store.analyses import columns as analyses_of
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of
 from dynascope.store.shard_read import Shard
+from dynascope.store.sidecar_columns import SHOWN, read_sources
+from dynascope.store.sidecar_columns import columns as analyses_of
 from dynascope.store.tables import MARKS, check_columns, marked, schema_of
 from dynascope.store.tensors import DamagedError
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dynascope.analysis.rows import Failure, raise_first
+from dynascope.analysis_row import Failure, raise_first
 from dynascope.engine import check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
+from dynascope.findings.keeping import complete
 from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
-from dynascope.store.analysing import complete
 from dynascope.store.checking import damage_of
 from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
 from dynascope.store.index import SWEEP, Damage, Index, open_index

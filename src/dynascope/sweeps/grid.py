@@ -30,7 +30,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.analysis.rows import check_kinds
+from dynascope.analysis_columns import check_kinds
 from dynascope.config import Config
 from dynascope.data import MAX_SEED
 from dynascope.errors import DynascopeError, did_you_mean, expected

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dynascope.analysis.rows import Row, make
+from dynascope.analysis_row import Row
 from dynascope.engine import Job
+from dynascope.findings.making import make_row
 from dynascope.progress import Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard
@@ -55,7 +56,7 @@ def finish(run: Run, kinds: Sequence[str]) -> Finished:
 
     An analysis that fails costs no run: it is missing, and tried again at the end of the sweep.
     """
-    row = make(run, kinds)
+    row = make_row(run, kinds)
     return run, row if row.notes else None
 
 

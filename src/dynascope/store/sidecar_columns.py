@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynascope.analysis.rows import COLUMNS, KINDS, joined
+from dynascope.analysis_columns import DECLARATIONS, KINDS
+from dynascope.analysis_row import joined_notes
 from dynascope.store.index import Damage, open_all
 from dynascope.store.sidecar import ANALYSES, FOUND, SCHEMA, Sidecar
 from dynascope.store.tensors import DamagedError
@@ -22,7 +23,7 @@ from dynascope.store.tensors import DamagedError
 # What a table of runs shows of them.
 SHOWN = {**FOUND, "analysed": SCHEMA.field("analysed").type, "analysis_note": pa.string()}
 _KEYS = ("id", "checksum", "analysed")
-_KIND_OF = {name: kind for kind in KINDS for name in COLUMNS[kind]}
+_KIND_OF = {name: kind for kind in KINDS for name in DECLARATIONS[kind].columns}
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class _Found:
     def _notes(self) -> pa.Array:
         notes = pc.list_flatten(self._table["notes"].combine_chunks())
         each = [notes.take(self._entries(kind)).to_pylist() for kind in KINDS]
-        said = (joined(dict(zip(KINDS, row, strict=True))) for row in zip(*each, strict=True))
+        said = (joined_notes(dict(zip(KINDS, row, strict=True))) for row in zip(*each, strict=True))
         return pa.array(said, pa.string())
 
 

@@ -9,32 +9,23 @@ import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from dynascope.analysis.rows import (
-    COLUMNS,
-    Failure,
-    Row,
-    check_kinds,
-    empty,
-    in_threads,
-    make,
-    raise_first,
-)
+from dynascope.analysis_columns import check_kinds, columns_of
+from dynascope.analysis_row import Failure, Row, empty_row, raise_first
 from dynascope.engine import count_threads
 from dynascope.errors import DynascopeError
+from dynascope.findings.making import in_threads, make_row
 from dynascope.progress import Report
 from dynascope.run import Runs
-from dynascope.store.analyses import Source, columns, read_sources
 from dynascope.store.files import TEMPORARY, WriteError
 from dynascope.store.shard_write import RUNS
 from dynascope.store.sidecar import as_table, make_sidecar
+from dynascope.store.sidecar_columns import Source, columns, read_sources
+from dynascope.store.stored import StoredRuns
 from dynascope.store.tables import schema_of
-
-if TYPE_CHECKING:
-    from dynascope.store.stored import StoredRuns
 
 _ABOUT = ("id", "seed", "checksum")
 _BATCH_RUNS = 1000  # of one sidecar at most
@@ -48,11 +39,9 @@ class NotKeptWarning(UserWarning):
 
 def analyse(runs: Runs, kinds: object, threads: int | None, report: Report | None) -> pa.Table:
     """A row for each run: id, seed and what analyses of these kinds found."""
-    from dynascope.store.stored import StoredRuns
-
     wanted = check_kinds(kinds)
     count_threads(threads, 1)  # refused before anything is read
-    names = [*(name for kind in wanted for name in COLUMNS[kind]), "analysis_note"]
+    names = [*columns_of(wanted), "analysis_note"]
     if not isinstance(runs, StoredRuns):
         about, sources = _in_memory(runs, wanted, threads, report)
     else:
@@ -73,7 +62,7 @@ def _in_memory(
     rows: dict[int, Row] = {}
 
     def work(i: int) -> None:
-        rows[i] = make(runs[i], kinds)
+        rows[i] = make_row(runs[i], kinds)
         raise_first(rows[i].failures)
 
     in_threads(work, [run.epochs for run in runs], threads, report)
@@ -94,11 +83,11 @@ class Lack(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def lacking(runs: "StoredRuns", kinds: Sequence[str]) -> list[Lack]:
+def lacking(runs: StoredRuns, kinds: Sequence[str]) -> list[Lack]:
     """Which of these analyses are missing."""
     about = ["id", "checksum", "last_epoch", "analysed"]
     # All columns are looked at: a kind is there only if every one of them is whole.
-    table = runs.table([*about, *(name for kind in kinds for name in COLUMNS[kind])])
+    table = runs.table([*about, *columns_of(kinds)])
     places = {run: i for i, run in enumerate(runs.ids)}
     found = []
     for run, checksum, epochs, made in zip(*table.select(about).to_pydict().values(), strict=True):
@@ -116,7 +105,7 @@ class Completed(NamedTuple):
 
 
 def complete(
-    runs: "StoredRuns",
+    runs: StoredRuns,
     kinds: Sequence[str],
     threads: int | None = None,
     report: Report | None = None,
@@ -136,12 +125,12 @@ def complete(
             # Read first: damage may be mended tomorrow, and then must not have become a result.
             run = runs[work[i].place].loaded()
         except DynascopeError as error:
-            keeper.hold(i, empty(work[i].kinds, str(error).removesuffix(".")))
+            keeper.hold(i, empty_row(work[i].kinds, str(error).removesuffix(".")))
             return
         except Exception as error:
             failures.extend(Failure(work[i].id, kind, error) for kind in work[i].kinds)
             return
-        row = make(run, work[i].kinds)
+        row = make_row(run, work[i].kinds)
         failures.extend(row.failures)
         if row.notes:
             keeper.add(i, row)
