@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from analysed import three
@@ -64,12 +63,9 @@ def test_no_kind_is_named_elsewhere() -> None:
         if file.name == "analysis_columns.py" or file.stem.startswith("kind_"):
             continue
         if file.parent.name != "analysis":
-            texts = [n.value for n in ast.walk(ast.parse(file.read_text())) if _is_text(n)]
-            assert {*texts}.isdisjoint(KINDS), file
-
-
-def _is_text(node: Any) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+            nodes = ast.walk(ast.parse(file.read_text()))
+            texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+            assert texts.isdisjoint(KINDS), file
 
 
 ENTRY = """
