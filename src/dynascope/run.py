@@ -117,7 +117,7 @@ class Run:
 
         An epoch that was not kept is computed again, exactly, from the nearest kept state.
         """
-        epoch = self._checked(epoch)
+        epoch = self.checked_epoch(epoch)
         kept = np.flatnonzero(self.weight_epochs == epoch)
         if len(kept):
             return Parameters.from_flat(self.weights[kept[-1]].copy(), self.config.shapes)
@@ -147,7 +147,7 @@ class Run:
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
-        epoch, origin = self._checked(epoch), self.origin
+        epoch, origin = self.checked_epoch(epoch), self.origin
         if origin and origin.kind == "branch" and origin.step is not None:
             first = -(-origin.step // steps_per_epoch(self.config))  # the first end of an epoch
             if epoch < first:
@@ -191,7 +191,7 @@ class Run:
             "seconds": self.seconds,
         }
 
-    def _checked(self, epoch: int) -> int:
+    def checked_epoch(self, epoch: int) -> int:
         last = self.epochs if self.diverged is None else self.diverged
         whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
         if not whole or not -1 <= epoch <= last:

@@ -40,7 +40,7 @@ class Command:
 
     @property
     def module(self) -> str:
-        return f"dynascope.cli.{'importing' if self.name == 'import' else self.name}"
+        return f"dynascope.cli.{'import_runs' if self.name == 'import' else self.name}"
 
 
 COMMANDS = (

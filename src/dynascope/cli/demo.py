@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.cli.interrupt import CtrlC, ends_raised
-from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.show import leave, serve
+from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 def _told(options: Namespace, folder: Path | None) -> list[Row]:
     """Everything but the sandbox; returns a row for each run."""
     from dynascope.cli.report_table import wrapped
-    from dynascope.cli.table import stdout
+    from dynascope.cli.run_table import stdout
 
     config, console = Config(), stdout()
     task = config.task
@@ -79,7 +79,7 @@ def _told(options: Namespace, folder: Path | None) -> list[Row]:
         f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}.\n"
         "Only the seed differs.\n"
     )
-    outcome = carry_out(lambda watch: train(config, _SEEDS, progress=watch), folder)
+    outcome = train_and_save(lambda watch: train(config, _SEEDS, progress=watch), folder)
     if not len(outcome.runs):
         raise KeyboardInterrupt
     rows = [] if outcome.stopped or outcome.trouble else _analysed(_stored(outcome.runs, folder))
@@ -99,7 +99,7 @@ def _told(options: Namespace, folder: Path | None) -> list[Row]:
 def _print_runs(outcome: Outcome, rows: list[Row]) -> None:
     """The table, and how many solved the task."""
     from dynascope.cli.report_table import wrapped
-    from dynascope.cli.table import Further, print_table, stdout
+    from dynascope.cli.run_table import Further, print_table, stdout
     from dynascope.findings.registry import kinds
 
     console = stdout()

@@ -130,8 +130,8 @@ def _analysed(
 ) -> list[dict[str, Any]]:
     """A row for each run that is wanted: what varies, how it ended, what was found."""
     from dynascope.cli.interrupt import CtrlC
-    from dynascope.cli.job import Watch
     from dynascope.cli.report_totals import SUMMARY
+    from dynascope.cli.train_and_save import Watch
     from dynascope.progress import Bar
 
     with CtrlC() as ctrl_c:

@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dynascope.analysis.follow import last_sound_epoch
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import accuracy, wrapped
-from dynascope.cli.table import stdout
+from dynascope.cli.run_table import stdout
 from dynascope.findings.kind import Listing
 from dynascope.findings.making import attempt
 from dynascope.findings.registry import kinds as kinds_by_name

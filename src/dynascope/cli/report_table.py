@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dynascope.analysis_columns import columns_of
 from dynascope.cli.report_totals import SUMMARY, totals
-from dynascope.cli.table import MOST_ROWS, SOLVED_STYLE, stdout
+from dynascope.cli.run_table import MOST_ROWS, SOLVED_STYLE, stdout
 from dynascope.findings.kind import Cells, Row, Rows, Totals
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.findings.words import is_solved, many

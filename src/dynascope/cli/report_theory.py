@@ -7,10 +7,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dynascope.analysis._fit import sound_parameters
+from dynascope.analysis.checks import sound_parameters
 from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import wrapped
-from dynascope.cli.table import stdout
+from dynascope.cli.run_table import stdout
 from dynascope.findings.making import attempt
 from dynascope.plain import plain
 from dynascope.run import Run

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dynascope.cli.address import resolve
 from dynascope.cli.arguments import number
-from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.options import configured, listing
+from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
 from dynascope.engine import Interrupted, check_memory, train
 from dynascope.errors import DynascopeError, expected
@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
         print(listing(config))
         return 0
     out = None if options.out is None else _new(options.out)
-    return _report(options, carry_out(work, out, options.quiet), wanted)
+    return _report(options, train_and_save(work, out, options.quiet), wanted)
 
 
 def _new(folder: str) -> Path:
@@ -185,7 +185,7 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
     runs, trouble = outcome.runs, outcome.trouble
     saved = options.out is not None and len(runs) > 0 and not trouble
     if len(runs) and not options.quiet:
-        from dynascope.cli.table import print_table, stdout, summary
+        from dynascope.cli.run_table import print_table, stdout, summary
 
         console = stdout()
         print_table(runs, console)

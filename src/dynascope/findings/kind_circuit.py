@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dynascope.analysis.alias import Alias, alias
 from dynascope.analysis.circuit import Circuit, circuit
-from dynascope.analysis.follow import check_task, kept_epochs, last_sound_epoch, shares
+from dynascope.analysis.run_epochs import check_task, kept_epochs, last_sound_epoch, shares
 from dynascope.findings.kind import Cells, Kind, Listing, Row, Rows, Totals
 from dynascope.findings.spread import spread
 from dynascope.findings.words import and_more, counted, is_solved, many

@@ -179,7 +179,7 @@ class StoredRun(Run):
         return Data(train=of["train"], test=of["test"])  # type: ignore[arg-type]
 
     def parameters(self, epoch: int = -1) -> Parameters:
-        at = self._checked(epoch)
+        at = self.checked_epoch(epoch)
         kept = np.flatnonzero(self.weight_epochs == at)
         if not len(kept):
             return super().parameters(epoch)

@@ -109,7 +109,7 @@ def plan_estimate(
     grid: Grid, folder: Path | None, threads: int | None
 ) -> tuple[list[Planned], Estimate]:
     """Each stage, and what its missing runs will take."""
-    from dynascope.sweeps.missing import Known, standings
+    from dynascope.sweeps.missing_runs import Known, standings
 
     plan = expand(grid)
     there = {stage.name: 0 for stage in plan.stages}

@@ -37,8 +37,7 @@ from dynascope.errors import DynascopeError, did_you_mean, expected
 from dynascope.option_rules import Whole
 from dynascope.option_tables import read_toml
 from dynascope.seeds import MAX_RUNS, parse_seeds
-from dynascope.sweeps.plan import cut, expand
-from dynascope.sweeps.values import (
+from dynascope.sweeps.grid_values import (
     Factor,
     StageGrid,
     read_factors,
@@ -48,6 +47,7 @@ from dynascope.sweeps.values import (
     refusal,
     settings,
 )
+from dynascope.sweeps.plan import cut, expand
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 

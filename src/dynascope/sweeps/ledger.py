@@ -11,8 +11,8 @@ from dynascope.errors import DynascopeError
 from dynascope.store.files import OWN_TEMPORARY, write
 from dynascope.store.index import SWEEP
 from dynascope.store.tensors import digest
-from dynascope.sweeps.compare import difference
 from dynascope.sweeps.grid import Grid
+from dynascope.sweeps.grid_difference import difference
 
 FORMAT = 1
 _SHOWN = 5  # differences that a sentence can name

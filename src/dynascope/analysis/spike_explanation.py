@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.causes import Amplified, Mechanisms, find_rise, mechanisms
-from dynascope.analysis.detect import Event
-from dynascope.analysis.passage import TrainSet
+from dynascope.analysis.amplification import TrainSet
+from dynascope.analysis.spike_causes import Amplified, Mechanisms, find_rise, mechanisms
+from dynascope.analysis.spike_detection import Event
 from dynascope.replay import Piece, Replay
 from dynascope.run import Run
 

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.passage import Passage, TrainSet
+from dynascope.analysis.amplification import Passage, TrainSet
 from dynascope.analysis.shapley import by_group, members, mixtures, shapley
 
 Array = npt.NDArray[Any]

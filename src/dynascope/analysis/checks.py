@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dynascope.analysis.follow import last_sound_epoch
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters

@@ -12,7 +12,7 @@ from dynascope.errors import DynascopeError
 from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.sandbox.contents import Blob
-from dynascope.sandbox.security import RefusedError
+from dynascope.sandbox.security import RequestError
 from dynascope.store.stored import StoredRun
 
 Array = npt.NDArray[Any]
@@ -95,7 +95,7 @@ def state(run: StoredRun, epoch: int) -> Blob:
     """[3, size] after a kept epoch."""
     kept = np.flatnonzero(run.state_epochs == epoch)
     if not len(kept):
-        raise RefusedError(404, f"Run {run.id} keeps no state after epoch {epoch}.")
+        raise RequestError(404, f"Run {run.id} keeps no state after epoch {epoch}.")
     row = int(kept[-1])
     return Blob.of(_bytes(run.rows("states", row, row + 1)), _etag(run, f"state-{epoch}"))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynascope.cli.interrupt import CtrlC
-from dynascope.cli.out import save
+from dynascope.cli.safe_save import save
 from dynascope.engine import Interrupted
 from dynascope.progress import Bar, Lines, Status
 from dynascope.run import Runs
@@ -41,7 +41,7 @@ class Watch:
                 self._bar.close()
 
 
-def carry_out(
+def train_and_save(
     work: Callable[[Watch], Runs], out: Path | None = None, quiet: bool = False
 ) -> Outcome:
     """Do the work and save the runs, all of them or those that were finished at Ctrl-C."""

@@ -11,7 +11,7 @@ from dynascope.progress import Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard
 from dynascope.sweeps.cost import expected_seconds
-from dynascope.sweeps.missing import Jobs, Standing
+from dynascope.sweeps.missing_runs import PlannedJobs, Standing
 
 
 @dataclass
@@ -35,17 +35,17 @@ Keep = Callable[[ShardFiles], None]  # what puts a shard into the store
 
 
 @dataclass(frozen=True)
-class Shard:
+class ShardToMake:
     """One shard to be made: a pure function of its jobs."""
 
-    jobs: Jobs
+    jobs: PlannedJobs
     positions: tuple[int, ...]
     batch: int
     analyse: tuple[str, ...] = ()  # kinds of analyses to be made of each run
 
 
 # What makes shards, here or elsewhere, and keeps each as it is done.
-Work = Callable[[Sequence[Shard], Keep, SweepStatus, Report | None], None]
+Work = Callable[[Sequence[ShardToMake], Keep, SweepStatus, Report | None], None]
 
 
 Finished = tuple[Run, Row | None]  # and what was found of it
@@ -70,7 +70,7 @@ def files_of(runs: Sequence[Finished], positions: Sequence[int], batch: int) -> 
 class Collector:
     """Runs come one by one, from several threads; whoever completes a shard makes its files."""
 
-    shards: Sequence[Shard]
+    shards: Sequence[ShardToMake]
     keep: Keep
     _open: dict[int, dict[int, Finished]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,10 +102,10 @@ class Collector:
         self.keep(files_of([runs[j] for j in which], positions, shard.batch))
 
 
-class Flat(Sequence[Job]):
+class JobsOfShards(Sequence[Job]):
     """The jobs of all shards, one after another; made when asked for."""
 
-    def __init__(self, shards: Sequence[Shard]) -> None:
+    def __init__(self, shards: Sequence[ShardToMake]) -> None:
         self._places = [(shard.jobs, j) for shard in shards for j in range(len(shard.jobs))]
 
     def __len__(self) -> int:
@@ -128,7 +128,7 @@ def count_rest(status: SweepStatus, found: Sequence[Standing]) -> None:
     status.cost += status.finished_cost
 
 
-def begin_stage(status: SweepStatus, shards: Sequence[Shard]) -> None:
+def begin_stage(status: SweepStatus, shards: Sequence[ShardToMake]) -> None:
     """The report is about these shards' jobs from now on."""
     status.costs = [
         expected_seconds(config) / max(config.training.epochs, 1)

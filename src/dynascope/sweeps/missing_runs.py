@@ -134,7 +134,7 @@ def _standing(plan: Plan, stage: Stage, parents: Standing | None, known: Known) 
     return standing
 
 
-class Jobs(Sequence[Job]):
+class PlannedJobs(Sequence[Job]):
     """The jobs of some items, made when they are asked for: parents' weights are read then."""
 
     def __init__(

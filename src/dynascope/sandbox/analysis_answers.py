@@ -71,7 +71,7 @@ class _Answer:
 
 
 def _curvature(run: Run, report: Callable[[Status], None]) -> list[dict[str, Any]]:
-    from dynascope.analysis.follow import last_sound_epoch
+    from dynascope.analysis.run_epochs import last_sound_epoch
     from dynascope.theory import curvature
 
     epochs = spread(range(last_sound_epoch(run) + 1), _HESSIANS)

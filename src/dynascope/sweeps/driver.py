@@ -19,23 +19,23 @@ from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
 from dynascope.store.index import SWEEP, Damage, Index, open_index
 from dynascope.store.quarantine import is_ours, set_aside
 from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
-from dynascope.store.shard_read import Shard as StoredShard
+from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import RUNS, ShardFiles
 from dynascope.store.tensors import DamagedError
+from dynascope.sweeps.execution import Execution
 from dynascope.sweeps.grid import Grid
-from dynascope.sweeps.how import How
 from dynascope.sweeps.ledger import Ledger, agree
-from dynascope.sweeps.local import work_locally
-from dynascope.sweeps.missing import Jobs, Known, Standing, standings, stored
+from dynascope.sweeps.local_workers import work_locally
+from dynascope.sweeps.missing_runs import Known, PlannedJobs, Standing, standings, stored
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
-from dynascope.sweeps.work import Shard, SweepStatus, Work, begin_stage, count_rest
+from dynascope.sweeps.shard_making import ShardToMake, SweepStatus, Work, begin_stage, count_rest
 
 
 def carry_out(
     grid: Grid,
     folder: Path,
-    how: How,
+    execution: Execution,
     report: Report | None,
     pause: Callable[[], None] = lambda: None,
 ) -> int:
@@ -44,20 +44,20 @@ def carry_out(
     `pause` is called now and then while another sweep is waited for; what it raises ends that.
     """
     plan = expand(grid)
-    if how.ray is None:
-        _check_memory(plan, how)
+    if execution.ray is None:
+        _check_memory(plan, execution)
     check_place(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, how.wait, pause), _workers(how, folder) as work:
-        return _Sweep(plan, agree(folder, grid), folder, how).carry_out(work, report)
+    with locked(folder, execution.wait, pause), _workers(execution, folder) as work:
+        return _Sweep(plan, agree(folder, grid), folder, execution).carry_out(work, report)
 
 
 class _Sweep:
     """One sweep at work, the only one in its folder."""
 
-    def __init__(self, plan: Plan, ledger: Ledger, folder: Path, how: How) -> None:
-        self._plan, self._ledger, self._folder, self._how = plan, ledger, folder, how
+    def __init__(self, plan: Plan, ledger: Ledger, folder: Path, execution: Execution) -> None:
+        self._plan, self._ledger, self._folder, self._execution = plan, ledger, folder, execution
         self._status = SweepStatus(0, 0)
         self._failures: list[Failure] = []
         self._digests = {config.digest() for stage in plan.stages for config in stage.configs}
@@ -94,11 +94,11 @@ class _Sweep:
         kinds = self._ledger.grid.analyse
         if not kinds:
             return False
-        runs = stored(self._index, self._found, self._how.strict)
-        left, self._failures = complete(runs, kinds, self._how.threads, report, keep=True)
+        runs = stored(self._index, self._found, self._execution.strict)
+        left, self._failures = complete(runs, kinds, self._execution.threads, report, keep=True)
         unread = np.array([run for each in left for run in each.table["id"].to_pylist()], "S20")
         lost = self._damage({*self._index.shard[np.isin(self._index.ids, unread)].tolist()})
-        if lost and self._how.strict:
+        if lost and self._execution.strict:
             raise DynascopeError(f"{lost[0].path}: expected as written, but {lost[0].why}.")
         self._index.damage.extend(lost)
         set_aside(self._index, self._holds_ours)
@@ -111,9 +111,9 @@ class _Sweep:
     def _look(self) -> None:
         """See what is there, without damaged shards: they are set aside and computed again."""
         while True:
-            index = open_index(self._folder, self._how.strict)
+            index = open_index(self._folder, self._execution.strict)
             self._known = Known(
-                index, self._how.strict
+                index, self._execution.strict
             )  # reads columns that may prove damaged, too
             _refuse_unreadable(index)
             if not set_aside(index, self._holds_ours):
@@ -122,7 +122,7 @@ class _Sweep:
         self._index, self._found = index, standings(self._plan, self._known)
         count_rest(self._status, self._found)
 
-    def _holds_ours(self, shard: StoredShard) -> bool:
+    def _holds_ours(self, shard: Shard) -> bool:
         """Whether a shard has runs of this sweep: others' runs could not be computed again."""
         try:
             return not self._digests.isdisjoint(shard.table(["config"])["config"].to_pylist())
@@ -144,24 +144,24 @@ class _Sweep:
             try:
                 run.parameters()
             except DynascopeError as error:
-                if self._how.strict:
+                if self._execution.strict:
                     raise
                 lost.setdefault(run.file, Damage(run.file, str(error)))
         self._index.damage.extend(lost.values())
         return bool(lost) and bool(set_aside(self._index, self._holds_ours))
 
-    def _shards(self, standing: Standing) -> list[Shard]:
+    def _shards(self, standing: Standing) -> list[ShardToMake]:
         stage, plan = standing.stage, self._plan
         seeds, parents = len(plan.seeds), self._parents(standing)
         before = sum(len(each.configs) for each in plan.stages[: plan.stages.index(stage)]) * seeds
         return [
-            Shard(
-                Jobs(items, plan, stage, parents, self._known),
+            ShardToMake(
+                PlannedJobs(items, plan, stage, parents, self._known),
                 tuple(before + c * seeds + s for c, s in items),
                 self._ledger.batches[-1],
                 self._ledger.grid.analyse,
             )
-            for items in pack(standing.missing, stage.configs, self._how.shard_seconds)
+            for items in pack(standing.missing, stage.configs, self._execution.shard_seconds)
         ]
 
     def _keep(self, files: ShardFiles) -> None:
@@ -179,25 +179,25 @@ def _refuse_unreadable(index: Index) -> None:
             raise error
 
 
-def _check_memory(plan: Plan, how: How) -> None:
+def _check_memory(plan: Plan, execution: Execution) -> None:
     """Refuse runs of which not even one shard fits into memory."""
     configs = (config for stage in plan.stages for config in stage.configs)
     largest = max(configs, key=recorded_bytes)
-    threads = count_threads(how.threads, plan.runs)
+    threads = count_threads(execution.threads, plan.runs)
     shard = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(largest)))
     # A shard that is written is there as runs, as tensors and as bytes.
     check_memory(largest, 3 * min(shard, plan.runs) + threads, threads)
 
 
 @contextlib.contextmanager
-def _workers(how: How, folder: Path) -> Iterator[Work]:
+def _workers(execution: Execution, folder: Path) -> Iterator[Work]:
     """Who makes the shards, for all stages."""
-    if how.ray is None:
-        yield partial(work_locally, threads=how.threads)
+    if execution.ray is None:
+        yield partial(work_locally, threads=execution.threads)
         return
     from dynascope.sweeps.cluster import ray_workers
 
-    with ray_workers(how.ray, how.results, folder) as work:
+    with ray_workers(execution.ray, execution.results, folder) as work:
         yield work
 
 

@@ -11,8 +11,8 @@ from operator import attrgetter
 
 from dynascope.config import OPTIONS
 from dynascope.sweeps.grid import Grid
+from dynascope.sweeps.grid_values import StageGrid, spelt
 from dynascope.sweeps.plan import Plan, Stage, expand, identity, label, title
-from dynascope.sweeps.values import StageGrid, spelt
 
 _LONGEST_LIST = 5
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dynascope.analysis_columns import columns_of
 from dynascope.sandbox.contents import Blob, Document
 from dynascope.sandbox.library import MOST_RUNS, Opened
-from dynascope.sandbox.one import THRESHOLDS
+from dynascope.sandbox.run_answers import THRESHOLDS
 from dynascope.store.shard_read import Shard
 from dynascope.store.tensors import DamagedError
 

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from dynascope.sandbox.security import RefusedError
+from dynascope.sandbox.security import RequestError
 
 Work = Callable[[Callable[[], None]], bytes]  # is given what raises when it is to stop
 
@@ -19,7 +19,7 @@ class StoppedError(Exception):
     """Nobody waits for this work any more."""
 
 
-class _Job:
+class _Running:
     """A piece of work under way, and how many wait for it."""
 
     def __init__(self, work: Work, pool: ThreadPoolExecutor) -> None:
@@ -48,13 +48,13 @@ class _Job:
         self.future.cancel()
 
 
-class Jobs:
+class BackgroundWork:
     """Pieces of work by their keys."""
 
     def __init__(self, threads: int = 2, most: int = 64, kept_bytes: int = 2**26) -> None:
         self._pool = ThreadPoolExecutor(threads, "dynascope-analysis")
         self._most, self._room = most, kept_bytes
-        self._jobs: dict[Hashable, _Job] = {}
+        self._under_way: dict[Hashable, _Running] = {}
         self._running: set[Future[bytes]] = set()
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
 
@@ -63,35 +63,35 @@ class Jobs:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        job = self._jobs.get(key) or self._begin(key, work)
-        job.waiting += 1
+        running = self._under_way.get(key) or self._begin(key, work)
+        running.waiting += 1
         left = asyncio.ensure_future(gone())
         try:
-            await asyncio.wait({job.ended, left}, return_when=asyncio.FIRST_COMPLETED)
-            if not job.ended.done():
+            await asyncio.wait({running.ended, left}, return_when=asyncio.FIRST_COMPLETED)
+            if not running.ended.done():
                 raise StoppedError
-            return job.future.result()
+            return running.future.result()
         finally:
             left.cancel()
-            job.waiting -= 1
-            if not job.waiting and not job.ended.done():
-                del self._jobs[key]  # whoever asks next begins anew
-                job.stop()
+            running.waiting -= 1
+            if not running.waiting and not running.ended.done():
+                del self._under_way[key]  # whoever asks next begins anew
+                running.stop()
 
-    def _begin(self, key: Hashable, work: Work) -> _Job:
+    def _begin(self, key: Hashable, work: Work) -> _Running:
         if len(self._running) >= self._most:
-            raise RefusedError(503, "Too much is being analysed at once; try again in a while.")
-        job = self._jobs[key] = _Job(work, self._pool)
-        self._running.add(job.future)
-        job.ended.add_done_callback(lambda ended: self._end(key, job))
-        return job
+            raise RequestError(503, "Too much is being analysed at once; try again in a while.")
+        running = self._under_way[key] = _Running(work, self._pool)
+        self._running.add(running.future)
+        running.ended.add_done_callback(lambda ended: self._end(key, running))
+        return running
 
-    def _end(self, key: Hashable, job: _Job) -> None:
-        self._running.discard(job.future)
-        if self._jobs.get(key) is job:
-            del self._jobs[key]
-        if not job.future.cancelled() and job.future.exception() is None:
-            self._keep(key, job.future.result())
+    def _end(self, key: Hashable, running: _Running) -> None:
+        self._running.discard(running.future)
+        if self._under_way.get(key) is running:
+            del self._under_way[key]
+        if not running.future.cancelled() and running.future.exception() is None:
+            self._keep(key, running.future.result())
 
     def _keep(self, key: Hashable, made: bytes) -> None:
         self._room += len(self._kept.pop(key, b"")) - len(made)
@@ -101,7 +101,7 @@ class Jobs:
 
     def close(self, seconds: float) -> bool:
         """Stop all work; whether it has ended within so many seconds."""
-        for job in self._jobs.values():
-            job.stop()
+        for running in self._under_way.values():
+            running.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
         return not wait(self._running, seconds).not_done

@@ -22,11 +22,11 @@ from dynascope.store.index import SWEEP
 from dynascope.store.shard_write import RUNS, TRAJECTORIES, ShardFiles
 from dynascope.store.sidecar import ANALYSES
 from dynascope.store.tensors import digest
-from dynascope.sweeps.work import files_of, finish
+from dynascope.sweeps.shard_making import files_of, finish
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedFolder:
     """A folder that all nodes share, and the stage of one sweep in it."""
 
     folder: str
@@ -34,7 +34,7 @@ class Shared:
     stage: str  # name of a folder for the files of this sweep's workers
 
     @classmethod
-    def of(cls, folder: Path) -> "Shared":
+    def of(cls, folder: Path) -> "SharedFolder":
         stage = f"ray-{secrets.token_hex(6)}"
         return cls(str(folder.resolve()), digest((folder / SWEEP).read_bytes()), stage)
 
@@ -54,13 +54,13 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class RemoteShard:
     """What a worker is sent: everything that a shard follows from, and where it goes."""
 
     jobs: tuple[Job, ...]
     positions: tuple[int, ...]
     batch: int
-    shared: Shared | None = None
+    shared: SharedFolder | None = None
     analyse: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ class Staged:
     parquet_name: str
     analyses_name: str | None = None
 
-    def adopt(self, shared: Shared) -> None:
+    def adopt(self, shared: SharedFolder) -> None:
         """Move its files into the store, the one that counts last; again is no harm."""
         source = shared.staging / self.place
         files = [(TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)]
@@ -91,7 +91,7 @@ class Staged:
                 sync_folder(target.parent)
 
 
-def make(sent_by: str, packed: bytes) -> ShardFiles | Staged:
+def make_remotely(sent_by: str, packed: bytes) -> ShardFiles | Staged:
     """In a worker: train the shard of a packed `Parcel`.
 
     Packed, because only the same version is sure to understand it; the version comes first.
@@ -101,7 +101,7 @@ def make(sent_by: str, packed: bytes) -> ShardFiles | Staged:
             f"ray: expected dynascope {sent_by} on every node, but {_here()} has "
             f"{version.__version__}."
         )
-    parcel: Parcel = pickle.loads(packed)
+    parcel: RemoteShard = pickle.loads(packed)
     if parcel.shared:
         parcel.shared.check()
     runs = [finish(train_job(job), parcel.analyse) for job in parcel.jobs]

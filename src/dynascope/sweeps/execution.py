@@ -6,7 +6,7 @@ RESULTS = ("object", "shared")
 
 
 @dataclass(frozen=True)
-class How:
+class Execution:
     """Where shards are made, and what is done about obstacles."""
 
     threads: int | None = None

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dynascope.engine import Trainers, count_threads
 from dynascope.errors import DynascopeError
 from dynascope.progress import Report
-from dynascope.sweeps.work import Collector, Flat, Keep, Shard, SweepStatus
+from dynascope.sweeps.shard_making import Collector, JobsOfShards, Keep, ShardToMake, SweepStatus
 
 
 def work_locally(
-    shards: Sequence[Shard],
+    shards: Sequence[ShardToMake],
     keep: Keep,
     status: SweepStatus,
     report: Report | None,
@@ -21,7 +21,7 @@ def work_locally(
     No thread waits for the end of a shard: it goes on with the next one's runs. When it ends early
     the finished runs of unfinished shards are kept, too.
     """
-    jobs = Flat(shards)
+    jobs = JobsOfShards(shards)
     collector = Collector(shards, keep)
     try:
         Trainers(jobs, collector.add, status).work(count_threads(threads, len(jobs)), report)
