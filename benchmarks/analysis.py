@@ -19,7 +19,7 @@ from typing import Any
 
 import dynascope as ds
 from dynascope.analysis import circuit, circuits
-from dynascope.analysis.rows import KINDS
+from dynascope.analysis_columns import KINDS
 from report import machine
 from settings import available_cores
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import dynascope as ds
-from dynascope.analysis.rows import in_threads
-from dynascope.cli.table import wilson
-from dynascope.engine import reporter
+from dynascope.findings.making import in_threads
+from dynascope.findings.words import wilson
+from dynascope.progress import reporter
 from dynascope.theory.curvature import curvature
 from dynascope.theory.escape import Alignment, Escape
 from dynascope.theory.saddles import Plateau, saddles

@@ -16,7 +16,7 @@ import numpy as np
 
 import dynascope as ds
 from dynascope.analysis import VERDICTS
-from dynascope.cli.table import wilson
+from dynascope.findings.words import wilson
 from pages import put
 
 RESULTS = Path(__file__).with_suffix(".json")

@@ -9,6 +9,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from dynascope import wiring as _wiring
 from dynascope._kernel import PARAMETER_NAMES as PARAMETER_NAMES
 from dynascope.config import Config as Config
 from dynascope.config import ModelConfig as ModelConfig
@@ -30,7 +31,9 @@ from dynascope.run import Run as Run
 from dynascope.run import Runs as Runs
 from dynascope.second_order import hessian as hessian
 from dynascope.second_order import hessian_products as hessian_products
+from dynascope.services import provide as _provide
 from dynascope.trainer import Trainer as Trainer
+from dynascope.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dynascope import analysis as analysis
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from dynascope.store.query import query as query
     from dynascope.sweeps import sweep as sweep
 
-__version__ = "0.1.0"
+_provide(_wiring)
 
 _MODULES = ("analysis", "theory")
 _LATER = {

@@ -2,7 +2,7 @@
 
 Four sections (task, model, training, record) and a precision make a `Config`. All are frozen and
 hashable, and check themselves when made. Names, defaults and limits come from the kernel's table
-(`options`); here are the words about them, and what spans several options.
+(`option_sections`); here are the words about them, and what spans several options.
 """
 
 import hashlib
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dynascope import catalog
-from dynascope._frozen import check_frozen
-from dynascope._tables import from_tables, from_toml, plain, to_tables, toml_value
-from dynascope._validate import Maybe, Rule
 from dynascope.catalog import LIMITS, parameter_shapes
 from dynascope.errors import expected, unknown
-from dynascope.options import LATER as LATER
-from dynascope.options import OPTIONS as OPTIONS
-from dynascope.options import options_class, settle
+from dynascope.frozen_weights import check_frozen
+from dynascope.option_rules import Maybe, Rule
+from dynascope.option_sections import LATER as LATER
+from dynascope.option_sections import OPTIONS as OPTIONS
+from dynascope.option_sections import options_class, settle
+from dynascope.option_tables import from_tables, from_toml, plain_value, to_tables, toml_value
 
 if TYPE_CHECKING:
     from dynascope._kernel import (
@@ -215,7 +215,7 @@ class Config:
         for name, before in LATER.items():
             section, _, option = name.rpartition(".")
             table = tables.get(section, {}) if section else tables
-            if option in table and table[option] == plain(before):
+            if option in table and table[option] == plain_value(before):
                 del table[option]
         return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

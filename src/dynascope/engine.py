@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from dynascope.config import Config, check_config
 from dynascope.data import Data, check_data, check_seed
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs
-from dynascope.tape import recorded_bytes, weight_count
+from dynascope.run_size import recorded_bytes, weight_count
+from dynascope.seeds import MAX_RUNS
 from dynascope.trainer import Trainer, fingerprint
 
 Start = Parameters | Run | Runs | dict[int, Parameters]
-Report = Callable[["Status"], None]
 
-MAX_RUNS = 10**6  # in one call
 _SLICE = 0.05  # seconds that a thread computes between looks at the stop sign
 
 
@@ -32,34 +32,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, runs: Runs) -> None:
         super().__init__(f"stopped; {len(runs)} runs were finished and are in .runs")
         self.runs = runs
-
-
-@dataclass
-class Status:
-    """How far a call of `train` is; given to its `progress` function about ten times a second.
-
-    Other long jobs count other things than `epochs`: `unit` says which. Of runs they have one.
-    """
-
-    runs: int
-    epochs: int  # in all runs together
-    finished_runs: int = 0
-    finished_epochs: int = 0
-    unit: str = "epochs"
-    began: float = field(default_factory=time.perf_counter)
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
-
-    @property
-    def share(self) -> float:
-        """How much of the work is done, from 0 to 1."""
-        return self.finished_epochs / max(self.epochs, 1)
-
-    def advance(self, index: int, epochs: int) -> None:
-        """Job `index` is so many epochs further."""
-        self.finished_epochs += epochs
 
 
 @dataclass(frozen=True)
@@ -285,7 +257,7 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
     if isinstance(start, Run):
         return [_last(start)] * len(seeds)
     if isinstance(start, Runs):
-        places = {run: at for at, run in reversed(list(enumerate(_seeds_of(start))))}
+        places = {run: at for at, run in reversed(list(enumerate(start.seeds)))}
         return [
             _last(start[places[seed]] if seed in places else start.by_seed(seed)) for seed in seeds
         ]
@@ -297,15 +269,6 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
     raise expected(
         "start", "ds.Parameters, a ds.Run, ds.Runs or a dict by seed", type(start).__name__
     )
-
-
-def _seeds_of(runs: Runs) -> list[int]:
-    """The runs' seeds; of a store in one go."""
-    from dynascope.store.stored import StoredRuns
-
-    if isinstance(runs, StoredRuns):
-        return [int(seed) for seed in runs.table(["seed"])["seed"].to_pylist()]
-    return [run.seed for run in runs]
 
 
 def _last(run: Run) -> tuple[Parameters, Origin]:
@@ -356,10 +319,3 @@ def _available_memory() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return None
-
-
-def reporter(progress: bool | Report) -> Report | None:
-    """What `progress` stands for: a function of one's own, a bar, or nothing."""
-    from dynascope.progress import Bar
-
-    return progress if callable(progress) else Bar() if progress else None

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel, catalog
-from dynascope._tables import to_tables
 from dynascope.config import Config, ModelConfig
 from dynascope.data import check_seed, check_targets, check_tokens
 from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]

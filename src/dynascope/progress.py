@@ -1,16 +1,53 @@
-"""The progress bar of long jobs: how far, how fast, how long still."""
+"""How far long jobs are: what they tell, and the bar or the lines that people see of it."""
 
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from dynascope.engine import Status
-
 _PATIENCE = 2.0  # seconds that a job may take in all before a bar is worth its line
 _FIRST_LOOK = 0.3  # seconds after which the speed so far says how long the whole will take
+
+
+@dataclass
+class Status:
+    """How far a call of `train` is; given to its `progress` function about ten times a second.
+
+    Other long jobs count other things than `epochs`: `unit` says which. Of runs they have one.
+    """
+
+    runs: int
+    epochs: int  # in all runs together
+    finished_runs: int = 0
+    finished_epochs: int = 0
+    unit: str = "epochs"
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def share(self) -> float:
+        """How much of the work is done, from 0 to 1."""
+        return self.finished_epochs / max(self.epochs, 1)
+
+    def advance(self, index: int, epochs: int) -> None:
+        """Job `index` is so many epochs further."""
+        self.finished_epochs += epochs
+
+
+Report = Callable[[Status], None]
+
+
+def reporter(progress: bool | Report) -> Report | None:
+    """What `progress` stands for: a function of one's own, a bar, or nothing."""
+    return progress if callable(progress) else Bar() if progress else None
 
 
 class Bar:
@@ -24,7 +61,7 @@ class Bar:
         self._shown: Progress | None = None
         self._off = False
 
-    def __call__(self, status: "Status") -> None:
+    def __call__(self, status: Status) -> None:
         share = status.share
         whole = status.seconds / share if share else None  # nobody knows before anything is done
         if self._shown is None:
@@ -70,7 +107,7 @@ class Lines:
     def __init__(self, every: float = 60.0) -> None:
         self._every, self._next = every, every
 
-    def __call__(self, status: "Status") -> None:
+    def __call__(self, status: Status) -> None:
         if status.seconds < self._next or not status.share:
             return
         self._next = status.seconds + self._every
@@ -92,13 +129,13 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def _done(status: "Status") -> str:
+def _done(status: Status) -> str:
     if status.unit == "epochs":
         return f"{status.finished_runs}/{status.runs} runs"
     return f"{status.finished_epochs:,}/{status.epochs:,} {status.unit}"
 
 
-def _speed(status: "Status") -> str:
+def _speed(status: Status) -> str:
     runs = status.finished_runs / status.seconds
     if runs >= 1:
         return f"{runs:,.1f} runs/s"

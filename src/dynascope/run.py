@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
-from dynascope._validate import Choice
+from dynascope.analysis_columns import KINDS
+from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
 from dynascope.errors import DynascopeError, expected
+from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, reporter
+from dynascope.run_size import steps_per_epoch
+from dynascope.services import services
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from dynascope.engine import Report
     from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -114,13 +117,11 @@ class Run:
 
         An epoch that was not kept is computed again, exactly, from the nearest kept state.
         """
-        epoch = self._checked(epoch)
+        epoch = self.checked_epoch(epoch)
         kept = np.flatnonzero(self.weight_epochs == epoch)
         if len(kept):
             return Parameters.from_flat(self.weights[kept[-1]].copy(), self.config.shapes)
-        from dynascope.trainer import Trainer
-
-        return Trainer.at(self, epoch).parameters
+        return services().trainer_at(self, epoch).parameters
 
     def examples(self, split: Split = "train") -> Examples:
         """Tokens and targets of the run's own train, test or unseen set, or of all sequences.
@@ -146,16 +147,13 @@ class Run:
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
-        from dynascope.tape import steps_per_epoch
-        from dynascope.trainer import Trainer
-
-        epoch, origin = self._checked(epoch), self.origin
+        epoch, origin = self.checked_epoch(epoch), self.origin
         if origin and origin.kind == "branch" and origin.step is not None:
             first = -(-origin.step // steps_per_epoch(self.config))  # the first end of an epoch
             if epoch < first:
                 what = f"at least {first}, where this branch of run {origin.parent} begins"
                 raise expected("epoch", what, epoch, "what came before is that run's to go on with")
-        return Trainer.at(self, epoch)
+        return services().trainer_at(self, epoch)
 
     def continued(self, epochs: int) -> "Run":
         """This run, trained on until `epochs` epochs in all: the same bits as in one go."""
@@ -193,7 +191,7 @@ class Run:
             "seconds": self.seconds,
         }
 
-    def _checked(self, epoch: int) -> int:
+    def checked_epoch(self, epoch: int) -> int:
         last = self.epochs if self.diverged is None else self.diverged
         whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
         if not whole or not -1 <= epoch <= last:
@@ -240,6 +238,11 @@ class Runs(Sequence[Run]):
         seeds = ", ".join(str(run.seed) for run in self[:20])
         raise expected("seed", f"one of {seeds}{' ...' if len(self) > 20 else ''}", seed)
 
+    @property
+    def seeds(self) -> list[int]:
+        """The runs' seeds, in order."""
+        return [run.seed for run in self]
+
     def curve(self, name: str) -> Array:
         """One curve of all runs: [runs, epochs + 1]."""
         return np.stack([run.curves[name] for run in self])
@@ -253,9 +256,7 @@ class Runs(Sequence[Run]):
 
         `columns` names the ones that are wanted instead. `.to_pandas()` makes a data frame of it.
         """
-        from dynascope.store.tables import table_of
-
-        return table_of(self, columns, curves)
+        return services().table(self, columns, curves)
 
     def frame(
         self, columns: Sequence[str] | None = None, curves: bool = False
@@ -265,16 +266,14 @@ class Runs(Sequence[Run]):
 
     def where(self, condition: str) -> "Runs":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
-        from dynascope.store.query import matching
-
-        found = set(matching(self, condition))
-        return Runs(run for run in self if run.id in found)
+        matching = set(services().matching(self, condition))
+        return Runs(run for run in self if run.id in matching)
 
     def analyse(
         self,
-        kinds: "str | Iterable[str]" = ("circuit", "phases", "spikes"),
+        kinds: str | Iterable[str] = KINDS,
         threads: int | None = None,
-        progress: "bool | Report" = True,
+        progress: bool | Report = True,
     ) -> "pyarrow.Table":
         """What happened in each run: its id and seed, and the columns of these analyses.
 
@@ -282,10 +281,7 @@ class Runs(Sequence[Run]):
         `table` and `where` know the columns from then on. A run that an analysis cannot be made of
         has nothing in its columns, and in `analysis_note` why.
         """
-        from dynascope.engine import reporter
-        from dynascope.store.analysing import analyse
-
-        return analyse(self, kinds, threads, reporter(progress))
+        return services().analyse(self, kinds, threads, reporter(progress))
 
     def save(self, folder: "str | os.PathLike[str]", append: bool = False) -> None:
         """Write the runs to a new folder; `ds.load` reads it.
@@ -293,9 +289,7 @@ class Runs(Sequence[Run]):
         With `append`, the folder may hold runs already; of these only those are added that it does
         not have, or not as far.
         """
-        from dynascope.store.save import save
-
-        save(self, folder, append)
+        services().save(self, folder, append)
 
 
 def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:

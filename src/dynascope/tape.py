@@ -4,7 +4,6 @@ Row numbers follow from the epoch: curves have a row per epoch, weights and stat
 epoch divisible by `weights_every` and `state_every`; the last ones are added when a run is read.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,35 +12,10 @@ import numpy.typing as npt
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES, Trainer32, Trainer64
 from dynascope.config import Config
 from dynascope.run import Run, Steps, step_curves
+from dynascope.run_size import kept_rows, steps_per_epoch, weight_count
 
 Array = npt.NDArray[Any]
 Kernel = Trainer32 | Trainer64
-
-
-def weight_count(config: Config) -> int:
-    return sum(int(np.prod(shape)) for shape in config.shapes.values())
-
-
-def steps_per_epoch(config: Config) -> int:
-    return -(-config.task.train_size // config.training.batch)
-
-
-@lru_cache(maxsize=4096)  # a sweep asks for each of its runs
-def recorded_bytes(config: Config) -> int:
-    """Memory that the record of one run takes."""
-    record, epochs = config.record, config.training.epochs
-    size, item = weight_count(config), 4 if config.precision == "float32" else 8
-    numbers = (epochs + 1) * len(CURVE_NAMES)
-    numbers += (_rows(epochs, record.weights_every) + 1) * size
-    numbers += (_rows(epochs, record.state_every) + 1) * 3 * size
-    if record.steps:
-        steps = (record.steps[1] - record.steps[0]) * steps_per_epoch(config)
-        numbers += steps * (size + len(STEP_CURVE_NAMES))
-    return numbers * item
-
-
-def _rows(epochs: int, every: int) -> int:
-    return epochs // every + 1 if every else 1
 
 
 class Tape:
@@ -105,8 +79,8 @@ class Tape:
     def reserve(self, epochs: int) -> None:
         """Room for this many epochs."""
         self.table = self._grown(self.table, epochs + 1)
-        self._weights = self._grown(self._weights, _rows(epochs, self._weights_every))
-        self._states = self._grown(self._states, _rows(epochs, self._state_every))
+        self._weights = self._grown(self._weights, kept_rows(epochs, self._weights_every))
+        self._states = self._grown(self._states, kept_rows(epochs, self._state_every))
 
     def until(self, epoch: int, target: int) -> int:
         """How many epochs from `epoch` on can be done in one go: recording of steps starts or ends,
@@ -177,7 +151,7 @@ class Tape:
 
     @staticmethod
     def _by_epoch(rows: Array, every: int, last: int) -> dict[int, Array]:
-        return {i * every: rows[i] for i in range(_rows(last, every))}
+        return {i * every: rows[i] for i in range(kept_rows(last, every))}
 
     def _empty(self, *shape: int) -> Array:
         return np.full(shape, np.nan, self._dtype)

@@ -6,12 +6,12 @@ import time
 import numpy as np
 
 from dynascope import _kernel
-from dynascope._frozen import frozen_mask
-from dynascope._tables import to_tables
 from dynascope.config import Config, check_config
 from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
 from dynascope.errors import DynascopeError, expected
+from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters
+from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.tape import Tape

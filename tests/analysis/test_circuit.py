@@ -15,7 +15,7 @@ from dynascope import _kernel
 from dynascope.analysis import circuit, circuits
 from dynascope.analysis.circuit import measured
 from dynascope.analysis.design import design
-from dynascope.analysis.follow import shares
+from dynascope.analysis.run_epochs import shares
 from dynascope.errors import DynascopeError
 from dynascope.model import config_shape
 

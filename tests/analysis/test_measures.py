@@ -13,13 +13,13 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import spearmanr
 
 import dynascope as ds
-from dynascope.analysis._fit import check_fit
 from dynascope.analysis.attention import (
     AttentionSimilarity,
     attention_map,
     attention_similarity,
     rank_correlation,
 )
+from dynascope.analysis.checks import check_fit
 from dynascope.analysis.geometry import embedding_distance, procrustes, travelled
 from dynascope.analysis.sparsity import DEFAULT_EPS, sparsity
 from dynascope.theory import ideal_head

@@ -10,7 +10,7 @@ from planted_curves import Array, curve, passage_by_definition, sigmoid
 
 import dynascope as ds
 from dynascope._kernel import CURVE_NAMES
-from dynascope.analysis import follow
+from dynascope.analysis import run_epochs
 from dynascope.analysis.drops import Drop
 from dynascope.analysis.phases import Counts, Phases, _matched, phases, phases_from
 
@@ -61,7 +61,7 @@ def with_curves(run: ds.Run, **curves: Array) -> ds.Run:
 
 def told(run: ds.Run, between: Array) -> Phases:
     """The phases of a run whose between share is given for every epoch."""
-    epochs = follow.kept_epochs(run, "phases")
+    epochs = run_epochs.kept_epochs(run, "phases")
     return phases_from(run, epochs, lambda asked: between[list(asked)])
 
 
@@ -207,7 +207,7 @@ def test_real_runs(weights_every: int) -> None:
     runs = ds.train(ds.Config().replace(changes), seeds=range(3), progress=False)
     results = [phases(run) for run in runs]
     for run, result in zip(runs, results, strict=True):
-        epochs = follow.kept_epochs(run, "phases")
+        epochs = run_epochs.kept_epochs(run, "phases")
         slowly = phases_from(run, epochs, partial(between_by_forward, run))
         assert slowly.between_rise == pytest.approx(result.between_rise, abs=1e-4)
         assert replace(slowly, between_rise=result.between_rise) == result

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dynascope as ds
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.detect import _medians, robust, skip_step, spike_score
+from dynascope.analysis.spike_detection import _medians, robust, skip_step, spike_score
 from dynascope.analysis.spikes import Spikes, gradient_norms, spikes, tandem
 
 DEFINITIONS = (spike_score, skip_step, robust)

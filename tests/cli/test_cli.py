@@ -15,9 +15,9 @@ from command_line import ENVIRONMENT, dynascope, same, settings, short
 from processes import COMMAND
 
 import dynascope as ds
-from dynascope.address import Address, parse
 from dynascope.cli import main
-from dynascope.cli.seeds import parse_seeds
+from dynascope.cli.address import Address, parse
+from dynascope.seeds import parse_seeds
 
 
 def test_runs_are_saved_with_the_bits_of_python(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_help_and_version(tmp_path: Path) -> None:
 def test_a_terminal_without_the_blocks_gets_a_plain_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dynascope.cli.table._has_blocks", lambda console: False)
+    monkeypatch.setattr("dynascope.cli.run_table._has_blocks", lambda console: False)
     assert main(["train", "--epochs", "1"]) == 0
     assert capsys.readouterr().out.isascii()
 

@@ -14,7 +14,7 @@ from command_line import ENVIRONMENT, files, same, settings, short
 from processes import COMMAND
 
 import dynascope as ds
-from dynascope.cli import main, out
+from dynascope.cli import main, safe_save
 
 
 def test_out_of_memory_is_one_sentence(
@@ -33,12 +33,12 @@ def test_runs_survive_a_folder_that_was_taken_meanwhile(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     runs, before = ds.load(work / "runs/one"), files(work)
-    trouble = out.save(runs, work / "runs/first")
+    trouble = safe_save.save(runs, work / "runs/first")
     (rescue,) = tmp_path.iterdir()
     assert f"The runs are in {rescue} instead." in trouble
     assert same(ds.load(rescue)[0], runs[0])
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    assert out.save(runs, work / "runs/first").endswith("Nothing was saved.")
+    assert safe_save.save(runs, work / "runs/first").endswith("Nothing was saved.")
     assert files(work) == before
 
 

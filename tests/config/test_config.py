@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynascope._frozen import frozen_mask
 from dynascope.config import (
     OPTIONS,
     Config,
@@ -21,6 +20,7 @@ from dynascope.config import (
     TrainingConfig,
     parse_setting,
 )
+from dynascope.frozen_weights import frozen_mask
 
 
 def test_numpy_numbers_become_plain() -> None:

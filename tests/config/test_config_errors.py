@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from dynascope._frozen import frozen_mask
 from dynascope.config import Config, parse_setting
 from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.frozen_weights import frozen_mask
 
 
 class Bad(NamedTuple):

@@ -9,7 +9,7 @@ import torch
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope._frozen import frozen_mask
+from dynascope.frozen_weights import frozen_mask
 
 STEPS = 200
 SMALL = {

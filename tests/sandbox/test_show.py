@@ -12,8 +12,8 @@ from showing import FILES, Answer, Server, show
 
 import dynascope as ds
 from dynascope.analysis import thresholds
-from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.rows import plain
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY
 
 RUNS = {

@@ -13,7 +13,7 @@ from analysed import three
 from showing import SECRET, Server
 
 import dynascope as ds
-from dynascope.sandbox.security import Keys, RefusedError, check_host, static_file
+from dynascope.sandbox.security import Keys, RequestError, check_host, static_file
 
 NAUGHTY = "<img src=x onerror=alert(1)>\"'&</script>\u2028\x00\x1b[2J"
 
@@ -298,5 +298,5 @@ def test_keys_are_long_and_differ() -> None:
 
 def test_the_default_port_may_be_left_out() -> None:
     assert check_host([(b"host", b"localhost")], "127.0.0.1", 80) == "localhost"
-    with pytest.raises(RefusedError):
+    with pytest.raises(RequestError):
         check_host([(b"host", b"localhost")], "127.0.0.1", 8000)

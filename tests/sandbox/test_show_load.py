@@ -19,9 +19,9 @@ from analysed import train
 from showing import FILES, Server, show, until
 
 import dynascope as ds
-from dynascope.sandbox import analyses
-from dynascope.sandbox.jobs import Jobs, StoppedError
-from dynascope.sandbox.security import RefusedError
+from dynascope.sandbox import analysis_answers
+from dynascope.sandbox.background import BackgroundWork, StoppedError
+from dynascope.sandbox.security import RequestError
 from dynascope.sandbox.server import Sandbox
 from dynascope.store.shard_write import make_shard
 
@@ -165,16 +165,20 @@ def test_an_analysis_stops_when_the_last_who_asked_has_gone(
             stopped.set()
             raise
 
-    monkeypatch.setattr(analyses, "analysis", analysis)
+    monkeypatch.setattr(analysis_answers, "analysis", analysis)
     run = ds.load(store)[1].id
     with served(store, static) as (server, sandbox):
         clients = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(5)]
         for connection in clients:
             connection.sendall(server.head(f"GET /api/run/{run}/analysis HTTP/1.1"))
-        assert until(lambda: [job.waiting for job in [*sandbox._jobs._jobs.values()]] == [5])
+        assert until(
+            lambda: [job.waiting for job in [*sandbox._background._under_way.values()]] == [5]
+        )
         for connection in clients[:4]:
             reset(connection)
-        assert until(lambda: [job.waiting for job in [*sandbox._jobs._jobs.values()]] == [1])
+        assert until(
+            lambda: [job.waiting for job in [*sandbox._background._under_way.values()]] == [1]
+        )
         assert not stopped.wait(0.2)
         assert begun == [run]  # once for all five
         reset(clients[4])
@@ -195,7 +199,7 @@ def test_a_fault_is_told_and_not_kept(
             raise answer
         return bytes(answer)
 
-    monkeypatch.setattr(analyses, "analysis", analysis)
+    monkeypatch.setattr(analysis_answers, "analysis", analysis)
     path = f"/api/run/{ds.load(store)[1].id}/analysis"
     with served(store, static) as (server, _):
         answer = server.get(path)
@@ -216,7 +220,7 @@ def test_work_is_done_once_and_kept_as_long_as_there_is_room() -> None:
     made: list[str] = []
 
     async def all_of_it() -> None:
-        jobs = Jobs(kept_bytes=25)
+        jobs = BackgroundWork(kept_bytes=25)
 
         async def ask(key: str) -> bytes:
             def work(check: Callable[[], None]) -> bytes:
@@ -244,14 +248,14 @@ def test_too_much_work_is_refused() -> None:
     go_on = threading.Event()
 
     async def all_of_it() -> None:
-        jobs = Jobs(threads=1, most=3)
+        jobs = BackgroundWork(threads=1, most=3)
 
         async def ask(key: int) -> bytes:
             return await jobs.result(key, lambda check: b"x" * go_on.wait(10), forever)
 
         waiting = [asyncio.ensure_future(ask(key)) for key in range(3)]
         await asyncio.sleep(0.05)
-        with pytest.raises(RefusedError) as refusal:
+        with pytest.raises(RequestError) as refusal:
             await ask(3)
         assert refusal.value.status == 503
         go_on.set()
@@ -264,7 +268,7 @@ def test_too_much_work_is_refused() -> None:
 
 def test_work_that_was_given_up_can_be_asked_for_again() -> None:
     async def all_of_it() -> None:
-        jobs = Jobs()
+        jobs = BackgroundWork()
         begun = 0
 
         def work(check: Callable[[], None]) -> bytes:

@@ -11,11 +11,11 @@ from analysed import GRID, PLAIN, flipped, found, three
 from sweeping import toml
 
 import dynascope as ds
-from dynascope.analysis import rows as rows_module
-from dynascope.analysis.rows import KINDS
+from dynascope.analysis_columns import KINDS
 from dynascope.cli import main
 from dynascope.engine import Job
-from dynascope.sweeps import parcel
+from dynascope.findings.registry import kinds
+from dynascope.sweeps import remote_shard
 
 FAILURES = [np.linalg.LinAlgError("SVD did\nnot converge"), MemoryError()]
 
@@ -36,8 +36,8 @@ def failing(
 
         return make
 
-    for kind, real in rows_module._MAKERS.items():
-        monkeypatch.setitem(rows_module._MAKERS, kind, maker(kind, real))
+    for name, kind in kinds().items():
+        monkeypatch.setattr(kind, "row_of", maker(name, kind.row_of))
 
     def take() -> list[tuple[int, str]]:
         taken = made.copy()
@@ -69,7 +69,7 @@ def test_a_failure_is_no_note_and_costs_nothing_else(
     with pytest.raises(ds.DynascopeError, match=_told(three()[1])):
         three().analyse(progress=False)
     with pytest.raises(ds.DynascopeError, match=_told(three()[1])):
-        rows_module.analyse(three()[1])
+        ds.Runs([three()[1]]).analyse(progress=False)
     monkeypatch.undo()
     assert ds.load(folder).analyse(progress=False).equals(three().analyse(progress=False))
 
@@ -118,11 +118,11 @@ def test_a_failure_costs_a_parcel_nothing_else(
     folder = tmp_path / "runs"
     folder.mkdir()
     (folder / "sweep.json").write_text("{}")
-    place = parcel.Shared.of(folder) if shared else None
+    place = remote_shard.SharedFolder.of(folder) if shared else None
     jobs = tuple(Job(run.config, run.seed) for run in three())
-    sent = parcel.Parcel(jobs, (0, 1, 2), 1, place, ("circuit",))
-    made = parcel.make(ds.__version__, pickle.dumps(sent))
-    if isinstance(made, parcel.Staged):
+    sent = remote_shard.RemoteShard(jobs, (0, 1, 2), 1, place, ("circuit",))
+    made = remote_shard.make_remotely(ds.__version__, pickle.dumps(sent))
+    if isinstance(made, remote_shard.Staged):
         made.adopt(place)
     else:
         made.write(folder, folder)

@@ -15,10 +15,10 @@ from analysed import ALL, flipped, found, only, refuse, sidecars, three, train
 from sweeping import namespaces, wait_for
 
 import dynascope as ds
-from dynascope.analysis import rows as rows_module
-from dynascope.analysis.rows import KINDS
+from dynascope.analysis_columns import KINDS
+from dynascope.analysis_row import empty_row
 from dynascope.cli import main
-from dynascope.store import analysing
+from dynascope.findings import keeping
 from dynascope.store.parquet_file import footer_length
 from dynascope.store.sidecar import Sidecar
 from dynascope.store.tensors import DamagedError
@@ -38,11 +38,11 @@ def _newer(file: Path) -> None:
         patch.setattr("dynascope.store.sidecar.Sidecar.open", refuse)
         runs = ds.load(store)
         lacks = [
-            analysing.Lack(i, row["id"], row["checksum"], 30, KINDS)
+            keeping.Lack(i, row["id"], row["checksum"], 30, KINDS)
             for i, row in enumerate(runs.table(["id", "checksum"]).to_pylist())
         ]
-        patch.setattr(analysing, "lacking", lambda *_: lacks)
-        analysing.complete(runs, KINDS)
+        patch.setattr(keeping, "lacking", lambda *_: lacks)
+        keeping.complete(runs, KINDS)
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -158,8 +158,10 @@ def test_ctrl_c_keeps_what_is_made(many: Path, monkeypatch: pytest.MonkeyPatch) 
         ds.load(many).analyse(progress=stop)
     made = sum(row["analysed"] is not None for row in found(many))
     assert 0 < made < MANY
-    real, again = analysing.make, []
-    monkeypatch.setattr(analysing, "make", lambda run, kinds: again.append(run) or real(run, kinds))
+    real, again = keeping.make_row, []
+    monkeypatch.setattr(
+        keeping, "make_row", lambda run, kinds: again.append(run) or real(run, kinds)
+    )
     ds.load(many).analyse(progress=False)
     assert len(again) == MANY - made
     assert all(row["analysed"] == list(KINDS) for row in found(many))
@@ -168,8 +170,8 @@ def test_ctrl_c_keeps_what_is_made(many: Path, monkeypatch: pytest.MonkeyPatch) 
 _ONE_BY_ONE = """
 import sys
 import dynascope as ds
-from dynascope.store import analysing
-analysing._BATCH_RUNS = 1
+from dynascope.findings import keeping
+keeping._BATCH_RUNS = 1
 ds.load(sys.argv[1]).analyse(threads=1, progress=False)
 """
 
@@ -224,7 +226,7 @@ def test_read_only_folders_are_analysed_but_nothing_is_kept(folder: Path, tmp_pa
 
 def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
     runs = ds.load(folder)
-    real = analysing.make
+    real = keeping.make_row
 
     def make(run: ds.Run, kinds: Any) -> Any:
         row = real(run, kinds)
@@ -233,7 +235,7 @@ def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
         return row
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysing, "make", make)
+        patch.setattr(keeping, "make_row", make)
         with pytest.raises(ds.DynascopeError, match="expected a folder of runs, but it is gone"):
             runs.analyse(threads=1, progress=False)
     assert not folder.exists()
@@ -242,13 +244,13 @@ def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
 def test_long_work_leaves_few_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten hours, a row every second: at most 5% of it would be lost, and no thousands of files."""
     clock, written = [0.0], []
-    monkeypatch.setattr(analysing, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    keeper = analysing._Keeper(folder, [], strict=True)
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    keeper = keeping._Keeper(folder, [], strict=True)
     monkeypatch.setattr(keeper, "_write", lambda rows: written.append((clock[0], len(rows))))
-    monkeypatch.setattr(analysing, "_BATCH_RUNS", 10**6)
+    monkeypatch.setattr(keeping, "_BATCH_RUNS", 10**6)
     for second in range(36000):
         clock[0] = float(second)
-        keeper.add(second, rows_module.empty(KINDS, ""))
+        keeper.add(second, empty_row(KINDS, ""))
     assert 36000 * 0.95 < sum(rows for _, rows in written) <= 36000
     assert 20 < len(written) < 150
     assert all(rows <= max(12, 0.053 * at) for at, rows in written)

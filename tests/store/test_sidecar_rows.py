@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,11 +12,12 @@ from analysed import ALL, flipped, found, only, sidecars, three, train
 from authors_runs import SAMPLES
 
 import dynascope as ds
-from dynascope.analysis import rows as rows_module
 from dynascope.analysis.phases import phases
-from dynascope.analysis.rows import KINDS, VERSIONS
+from dynascope.analysis_columns import DECLARATIONS
 from dynascope.cli import main
-from dynascope.store import analysing
+from dynascope.findings import keeping
+from dynascope.findings.making import KINDS
+from dynascope.findings.registry import kind_of
 from dynascope.store.sidecar import Sidecar
 
 
@@ -23,8 +25,8 @@ def test_rows_of_another_version_are_made_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setitem(VERSIONS, "circuit", VERSIONS["circuit"] + 1)
-        patch.setitem(rows_module._MAKERS, "circuit", lambda run: {"verdict": "of another time"})
+        patch.setitem(DECLARATIONS, "circuit", replace(DECLARATIONS["circuit"], version=2))
+        patch.setattr(kind_of("circuit"), "row_of", lambda run: {"verdict": "of another time"})
         ds.load(folder).analyse(progress=False)
         assert {row["verdict"] for row in found(folder)} == {"of another time"}
     rows = found(folder)
@@ -37,23 +39,27 @@ def test_rows_of_another_version_are_made_again(
 def test_the_newest_row_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two that analyse the same at the same time is no harm, whatever each found."""
     runs = ds.load(folder)
-    lacks = analysing.lacking(runs, ["circuit"])
+    lacks = keeping.lacking(runs, ["circuit"])
     for verdict in ("older", "newer"):
-        monkeypatch.setattr(analysing, "lacking", lambda *_: lacks)
-        monkeypatch.setitem(rows_module._MAKERS, "circuit", lambda run, v=verdict: {"verdict": v})
-        analysing.complete(runs, ["circuit"])
+        monkeypatch.setattr(keeping, "lacking", lambda *_: lacks)
+        monkeypatch.setattr(kind_of("circuit"), "row_of", lambda run, v=verdict: {"verdict": v})
+        keeping.complete(runs, ["circuit"])
     assert len(sidecars(folder)) == 2
     assert {row["verdict"] for row in found(folder)} == {"newer"}
 
 
 _ONE_MORE = """
 import json, sys
-from dynascope.analysis import rows
-rows.COLUMNS["circuit"] |= {"one_more": "double", "clusters": "list<string>"}
-real = rows._MAKERS["circuit"]
-rows._MAKERS["circuit"] = lambda run: real(run) | {"one_more": 1.0, "clusters": ["a"]}
+from dataclasses import replace
+from dynascope.analysis_columns import DECLARATIONS, Column
+from dynascope.findings.registry import kind_of
+added = {"one_more": Column("double", ""), "clusters": Column("list<string>", "")}
+DECLARATIONS["circuit"].columns.update(added)
+circuit = kind_of("circuit")
+real = circuit.row_of
+circuit.row_of = lambda run: real(run) | {"one_more": 1.0, "clusters": ["a"]}
 if "raised" in sys.argv:
-    rows.VERSIONS["circuit"] += 1
+    DECLARATIONS["circuit"] = replace(DECLARATIONS["circuit"], version=2)
 import dynascope as ds
 from dynascope.cli import main
 def known():

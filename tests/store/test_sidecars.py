@@ -19,12 +19,13 @@ import dynascope as ds
 from dynascope.analysis import thresholds
 from dynascope.analysis.circuit import circuit
 from dynascope.analysis.phases import phases
-from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS
 from dynascope.analysis.spikes import spikes
-from dynascope.store import analysing
-from dynascope.store.analyses import SHOWN
+from dynascope.analysis_columns import KINDS, columns_of, versions
+from dynascope.findings import keeping
+from dynascope.findings.registry import kinds
 from dynascope.store.schema import SCHEMA
 from dynascope.store.sidecar import Sidecar
+from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.tables import MARKS
 
 # ---- values -------------------------------------------------------------------------------------
@@ -34,7 +35,7 @@ def test_columns_have_names_of_their_own() -> None:
     names = [*SCHEMA.names, *MARKS, *SHOWN]
     assert len({name.casefold() for name in names}) == len(names)
     assert inspect.signature(ds.Runs.analyse).parameters["kinds"].default == KINDS
-    assert set(VERSIONS) == set(COLUMNS) == set(KINDS)
+    assert set(versions()) == set(KINDS) == set(kinds())
 
 
 # The thresholds that decide what each kind finds, as they are in this version of the kind.
@@ -54,9 +55,9 @@ def test_other_thresholds_are_another_version(kind: str) -> None:
     section = text[begin.end() :].partition("\n# ----")[0]
     numbers = ast.unparse(ast.parse(section))  # without comments
     assert numbers.count(" = ") > 3
-    now = VERSIONS[kind], hashlib.sha256(numbers.encode()).hexdigest()[:12]
+    now = versions()[kind], hashlib.sha256(numbers.encode()).hexdigest()[:12]
     assert now == THRESHOLDS[kind], (
-        f"thresholds of {kind} have changed: raise VERSIONS[{kind!r}] in analysis/rows.py (unless "
+        f"thresholds of {kind} have changed: raise its version in analysis_columns.py (unless "
         f"no row of that version was ever released), and put {now} with that version into "
         "THRESHOLDS here"
     )
@@ -104,7 +105,7 @@ def test_stored_runs_answer_as_those_in_memory(folder: Path) -> None:
 def test_a_kind_at_a_time(folder: Path) -> None:
     runs = ds.load(folder)
     assert runs.analyse("spikes", progress=False).column_names == [
-        *("id", "seed", *COLUMNS["spikes"]),
+        *("id", "seed", *columns_of(["spikes"])),
         "analysis_note",
     ]
     runs[1:].analyse(["circuit", "spikes"], progress=False)
@@ -119,7 +120,7 @@ def test_a_kind_at_a_time(folder: Path) -> None:
 
 def test_nothing_is_made_twice(analysed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {file: file.stat().st_mtime_ns for file in sidecars(analysed)}
-    monkeypatch.setattr(analysing, "make", refuse)
+    monkeypatch.setattr(keeping, "make_row", refuse)
     ds.load(analysed).analyse(progress=False)
     ds.load(analysed)[1:].analyse("phases", progress=False)
     assert {file: file.stat().st_mtime_ns for file in sidecars(analysed)} == before
@@ -158,9 +159,9 @@ def test_what_cannot_be_made_is_null_with_a_note(
         (row,) = source.analyse(progress=False).to_pylist()
         assert row["analysis_note"].startswith(note)
         assert not row["analysis_note"].endswith(".")
-        assert [row[name] for name in COLUMNS[kind]] == [None] * len(COLUMNS[kind])
+        assert {row[name] for name in columns_of([kind])} == {None}
         other = next(each for each in ("spikes", "circuit") if each != kind)
-        assert None not in [row[name] for name in COLUMNS[other]]
+        assert None not in [row[name] for name in columns_of([other])]
     assert len(sidecars(tmp_path / "runs")) == 1
 
 

@@ -107,7 +107,7 @@ class TestSaving:
         changed = [dataclasses.replace(run, weights=run.weights + 1) for run in runs]
         for name, each in (("a", runs), ("b", runs), ("c", ds.Runs(changed))):
             each.save(tmp_path / name)
-        monkeypatch.setattr(ds, "__version__", "9.9")
+        monkeypatch.setattr("dynascope.version.__version__", "9.9")
         runs.save(tmp_path / "d")
         (a,), (b,), (c,), (d,) = ((tmp_path / n / "trajectories").iterdir() for n in "abcd")
         assert a.name == b.name

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import dynascope as ds
-from dynascope.analysis.rows import COLUMNS, KINDS
+from dynascope.analysis_columns import KINDS, columns_of
 
 TINY: dict[str, Any] = {
     "training.epochs": 30,
@@ -24,7 +24,7 @@ GRID: dict[str, Any] = {
     "chain": {"three": {"set": {"task.vocab": 3}}},
 }
 PLAIN = {key: value for key, value in GRID.items() if key != "analyse"}
-NAMES = [name for kind in KINDS for name in COLUMNS[kind]]
+NAMES = list(columns_of())
 ALL = [*NAMES, "analysed", "analysis_note"]
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sweeping import BATCH, LR, written
 
 from dynascope.sweeps.grid import Grid, parse_grid, read_grid
+from dynascope.sweeps.grid_values import linspace, logspace
 from dynascope.sweeps.plan import count_runs, expand
-from dynascope.sweeps.values import linspace, logspace
 
 EXAMPLE = """
 seeds = 100

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sweeping import BATCH, LR
 
-from dynascope.sweeps.compare import difference
 from dynascope.sweeps.grid import parse_grid
+from dynascope.sweeps.grid_difference import difference
 
 BASE: dict[str, Any] = {
     "seeds": 10,

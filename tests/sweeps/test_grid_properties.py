@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sweeping import BATCH, EPS, LR
 
 from dynascope.errors import DynascopeError
-from dynascope.sweeps.compare import difference
 from dynascope.sweeps.grid import Grid, parse_grid
+from dynascope.sweeps.grid_difference import difference
 from dynascope.sweeps.plan import count_runs, expand
 
 RATES = st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=4, unique=True)

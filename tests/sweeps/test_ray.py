@@ -21,7 +21,7 @@ import dynascope as ds
 from dynascope.engine import Job
 from dynascope.store.shard_write import ShardFiles
 from dynascope.store.sidecar import Sidecar
-from dynascope.sweeps.parcel import Parcel, Shared, make
+from dynascope.sweeps.remote_shard import RemoteShard, SharedFolder, make_remotely
 
 CHAIN: dict[str, Any] = {
     "seeds": 3,
@@ -279,9 +279,9 @@ class Fault:
             return
         if name == "dynascope" and fault == "missing":
             raise ModuleNotFoundError("No module named 'dynascope'", name="dynascope")
-        if name == "dynascope.sweeps.parcel" and fault == "version":
-            sys.modules["dynascope"].__version__ = "0.0.9"
-        if name == "dynascope.sweeps.parcel" and fault in ("memory", "bug"):
+        if name == "dynascope.sweeps.remote_shard" and fault == "version":
+            sys.modules["dynascope.version"].__version__ = "0.0.9"
+        if name == "dynascope.sweeps.remote_shard" and fault in ("memory", "bug"):
             import dynascope.engine
             def fail(job):
                 raise MemoryError if fault == "memory" else ZeroDivisionError("division by zero")
@@ -321,32 +321,32 @@ def test_a_node_that_cannot(
     assert one_sentence(error, part)
 
 
-def parcel(shared: Shared | None = None) -> bytes:
+def parcel(shared: SharedFolder | None = None) -> bytes:
     job = Job(ds.Config().replace({"training.epochs": 2}), 0)
-    return pickle.dumps(Parcel((job,), (0,), 1, shared))
+    return pickle.dumps(RemoteShard((job,), (0,), 1, shared))
 
 
 def test_another_version_does_not_even_look_into_a_parcel() -> None:
     with pytest.raises(
         ds.DynascopeError, match=r"expected dynascope 9\.9 on every node, but .* has"
     ):
-        make("9.9", b"what nobody can read")
+        make_remotely("9.9", b"what nobody can read")
 
 
 def test_a_folder_that_is_not_shared(tmp_path: Path) -> None:
     ds.sweep({"base": {"training.epochs": 1}}, tmp_path, progress=False)
-    right = Shared.of(tmp_path)
+    right = SharedFolder.of(tmp_path)
     for folder, ledger in ((right.folder, "another"), (str(tmp_path / "unseen"), right.ledger)):
         with pytest.raises(ds.DynascopeError, match="expected a folder that all nodes share"):
-            make(ds.__version__, parcel(Shared(folder, ledger, "stage")))
+            make_remotely(ds.__version__, parcel(SharedFolder(folder, ledger, "stage")))
     assert not (tmp_path / "unseen").exists()
 
 
 def test_a_staged_shard_counts_once_it_is_adopted(tmp_path: Path) -> None:
     ds.sweep({"seeds": [5], "base": {"training.epochs": 1}}, tmp_path, progress=False)
-    shared = Shared.of(tmp_path)
-    staged = make(ds.__version__, parcel(shared))
-    again = make(ds.__version__, parcel(shared))  # as when the first worker seemed lost
+    shared = SharedFolder.of(tmp_path)
+    staged = make_remotely(ds.__version__, parcel(shared))
+    again = make_remotely(ds.__version__, parcel(shared))  # as when the first worker seemed lost
     assert not isinstance(staged, ShardFiles)
     assert not isinstance(again, ShardFiles)
     assert [each.seed for each in ds.load(tmp_path)] == [5]

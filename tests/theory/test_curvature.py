@@ -11,7 +11,7 @@ from small_runs import TINY, Array, oracle, trained
 import dynascope as ds
 from dynascope.run import Origin
 from dynascope.theory import _metric, curvature, spectrum
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory.symmetry import shifts
 
 # ---- a Hessian by hand ---------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from cases import CASES, Case
 from landscapes import SIZE, SMALL, TARGETS, TOKENS, P, around, axis, flats, sliced, trained
 
 import dynascope as ds
-from dynascope.engine import Status
+from dynascope.progress import Status
 from dynascope.theory import landscape, landscape_around
 
 # ---- the grid -----------------------------------------------------------------------------------

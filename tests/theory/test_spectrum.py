@@ -7,8 +7,8 @@ import pytest
 from small_runs import matrix_with
 
 import dynascope as ds
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory import spectrum
-from dynascope.theory import thresholds as t
 from dynascope.theory.spectrum import spectrum_by_products
 
 PRESCRIBED = [

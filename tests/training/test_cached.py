@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 
 meeting = threading.Barrier(2, timeout=10)
 

@@ -3,16 +3,16 @@
 import math
 import subprocess
 import sys
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from dynascope import Config, DynascopeError, ModelConfig, Parameters
+from dynascope import Config, DynascopeError, ModelConfig, Parameters, catalog
 from dynascope.torch import Normalize, Transformer
 
-NORMS = get_args(ModelConfig.__annotations__["norm"])
+NORMS = catalog.OPTIONS["model.norm"].words
 DTYPES = [torch.float32, torch.float64]
 SMALL = Config().replace({"model.dim": 3, "model.hidden": 5, "model.embeddings": 4})
 TOKENS = torch.tensor([[0, 1] * 6, [1, 1, 0] * 4])

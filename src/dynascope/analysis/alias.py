@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.analysis._fit import check_fit
 from dynascope.analysis._sequences import sequences
+from dynascope.analysis.checks import check_fit
 from dynascope.analysis.shares import is_variance
 from dynascope.analysis.thresholds import ALIAS_SHARE
 from dynascope.config import Config

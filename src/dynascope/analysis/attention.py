@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis._sequences import sequences
+from dynascope.analysis.checks import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis.correlation import rank_correlation
 from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
 from dynascope.config import Config

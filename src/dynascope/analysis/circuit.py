@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.analysis._fit import check_fit, check_run
+from dynascope.analysis.checks import check_fit, check_run
 from dynascope.analysis.design import Design, design
-from dynascope.analysis.follow import check_task, kept_epochs, weights_at
+from dynascope.analysis.run_epochs import check_task, kept_epochs, weights_at
 from dynascope.analysis.shares import Shares, shares_of
 from dynascope.analysis.thresholds import CLEAR_GAP
 from dynascope.analysis.verdict import Verdict, judge

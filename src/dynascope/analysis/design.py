@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from dynascope import _kernel
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import TaskConfig
 from dynascope.data import Tokens
 

@@ -20,7 +20,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
 from dynascope.analysis import thresholds as t
 from dynascope.analysis.smoothing import (
     block_medians,
@@ -28,6 +27,7 @@ from dynascope.analysis.smoothing import (
     noise_deviation,
     running_median,
 )
+from dynascope.cached import cached_property
 from dynascope.errors import expected, unknown
 
 Array = npt.NDArray[Any]

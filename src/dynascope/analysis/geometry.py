@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_fit, check_run, sound_parameters
 from dynascope.analysis._sequences import activations, sequences
+from dynascope.analysis.checks import check_fit, check_run, sound_parameters
 from dynascope.config import Config
 from dynascope.errors import unknown
 from dynascope.parameters import Parameters

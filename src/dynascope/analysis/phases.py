@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis import follow
+from dynascope.analysis import run_epochs
 from dynascope.analysis import thresholds as t
 from dynascope.analysis.drops import Drop as Drop
 from dynascope.analysis.drops import LossCurve
@@ -122,16 +122,16 @@ def phases(run: Run) -> Phases:
     """
     if not isinstance(run, Run):
         raise expected("run", "a ds.Run", run)
-    epochs = np.unique(follow.kept_epochs(run, "phases")).tolist()
-    return phases_from(run, epochs, lambda asked: follow.shares(run, asked)[:, 0])
+    epochs = np.unique(run_epochs.kept_epochs(run, "phases")).tolist()
+    return phases_from(run, epochs, lambda asked: run_epochs.shares(run, asked)[:, 0])
 
 
 def phases_from(
     run: Run, epochs: Sequence[int], between: Callable[[Sequence[int]], Array]
 ) -> Phases:
     """`phases` with the between share given: a function of some of the rising `epochs`."""
-    last = follow.last_sound_epoch(run)
-    curve = LossCurve(run.curves["train_loss"][: last + 1], _chance(run))
+    last = run_epochs.last_sound_epoch(run)
+    curve = LossCurve(run.curves["train_loss"][: last + 1], chance_loss(run))
     found = [(curve.drops("change", scale), curve.drops("slope", scale)) for scale in t.DROP_SCALES]
     by_change, by_slope = found[t.DROP_SCALES.index(1.0)]
     matched = _matched(by_change, by_slope)
@@ -169,7 +169,7 @@ def _from_the_start(curve: Array) -> Array:
     return np.concatenate([np.full(first, curve[first]), curve[first:]])
 
 
-def _chance(run: Run) -> float:
+def chance_loss(run: Run) -> float:
     """The loss of the best guess that does not look at the sequence: the entropy of the targets."""
     if run.data is None:
         return log(run.config.task.vocab)  # sums of uniform tokens are uniform

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_fit
 from dynascope.analysis._sequences import activations, sequences
+from dynascope.analysis.checks import check_fit
 from dynascope.analysis.thresholds import SPARSITY_POINTS, SPARSITY_RANGE
 from dynascope.config import Config
 from dynascope.data import check_tokens

@@ -1,7 +1,7 @@
 """Loss spikes of a run: where they are by three definitions, and why.
 
-`spikes(run)` is the way in. Definitions are in `detect`, causes in `causes`; a spike is explained
-from an exact replay of the steps around it.
+`spikes(run)` is the way in. Definitions are in `spike_detection`, causes in `spike_causes`; a spike
+is explained from an exact replay of the steps around it.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as th
+from dynascope.analysis.amplification import TrainSet
 from dynascope.analysis.correlation import correlation, rank_correlation
-from dynascope.analysis.detect import Detected, Event, robust, skip_step, spike_score
-from dynascope.analysis.explain import Cause, explain
-from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.passage import TrainSet
-from dynascope.analysis.replay import Replay
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis.spike_detection import Detected, Event, robust, skip_step, spike_score
+from dynascope.analysis.spike_explanation import Cause, explain
 from dynascope.errors import expected
+from dynascope.replay import Replay
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]

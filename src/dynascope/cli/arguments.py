@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NoReturn
 
+from dynascope import version
 from dynascope.errors import DynascopeError, shown, unknown
 
 _ABOUT = """\
@@ -39,7 +40,7 @@ class Command:
 
     @property
     def module(self) -> str:
-        return f"dynascope.cli.{'importing' if self.name == 'import' else self.name}"
+        return f"dynascope.cli.{'import_runs' if self.name == 'import' else self.name}"
 
 
 COMMANDS = (
@@ -128,9 +129,9 @@ def number(text: str) -> int | str:
 
 def _no_command(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.version:
-        from dynascope import __version__, _kernel
+        from dynascope import _kernel
 
-        print(f"dynascope {__version__} ({_kernel.isa()})")
+        print(f"dynascope {version.__version__} ({_kernel.isa()})")
     else:
         top.print_help()
     return 0

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
 
-from dynascope.cli.marking import many
+from dynascope.findings.words import many
 
 ABOUT = """\
 Read every byte of a folder of runs and compare it with its checksums. Reading

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.cli.interrupt import CtrlC, ends_raised
-from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.show import leave, serve
+from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
 from dynascope.run import SOLVED_ACCURACY, Runs
-from dynascope.tape import weight_count
+from dynascope.run_size import weight_count
 
 Row = dict[str, Any]
 
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 def _told(options: Namespace, folder: Path | None) -> list[Row]:
     """Everything but the sandbox; returns a row for each run."""
     from dynascope.cli.report_table import wrapped
-    from dynascope.cli.table import stdout
+    from dynascope.cli.run_table import stdout
 
     config, console = Config(), stdout()
     task = config.task
@@ -79,7 +79,7 @@ def _told(options: Namespace, folder: Path | None) -> list[Row]:
         f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}.\n"
         "Only the seed differs.\n"
     )
-    outcome = carry_out(lambda watch: train(config, _SEEDS, progress=watch), folder)
+    outcome = train_and_save(lambda watch: train(config, _SEEDS, progress=watch), folder)
     if not len(outcome.runs):
         raise KeyboardInterrupt
     rows = [] if outcome.stopped or outcome.trouble else _analysed(_stored(outcome.runs, folder))
@@ -98,18 +98,17 @@ def _told(options: Namespace, folder: Path | None) -> list[Row]:
 
 def _print_runs(outcome: Outcome, rows: list[Row]) -> None:
     """The table, and how many solved the task."""
-    from dynascope.cli.report_table import drops, legend, spikes, wrapped
-    from dynascope.cli.table import print_table, stdout
+    from dynascope.cli.report_table import wrapped
+    from dynascope.cli.run_table import Further, print_table, stdout
+    from dynascope.findings.registry import kinds
 
     console = stdout()
-    further = {
-        "circuit": [row["verdict"] or "-" for row in rows],
-        "drops at": [drops(row, most=2) for row in rows],
-        "spikes": [spikes(row) for row in rows],
-    }
+    columns = [kind.brief for kind in kinds().values()]
+    further = [Further(c.name, [c.cell(row) for row in rows], c.right) for c in columns]
     print_table(outcome.runs, console, further if rows else None)
-    if told := legend(rows, most=2):
-        console.print(wrapped(told, console))
+    for kind in kinds().values():
+        if legend := kind.legend(rows, short=True):
+            console.print(wrapped(legend, console))
     console.print(
         f"\n{outcome.runs.solved()} of {len(outcome.runs)} solved the task (test accuracy above "
         f"{SOLVED_ACCURACY}) in {outcome.seconds:.1f} seconds."
@@ -127,30 +126,10 @@ def _analysed(runs: Runs) -> list[Row]:
 
 def _in_words(rows: list[Row]) -> Iterator[str]:
     """What was found, for somebody who sees it for the first time."""
-    from dynascope.analysis.rows import KINDS
-    from dynascope.cli.report_table import counted
-    from dynascope.cli.report_totals import totals
+    from dynascope.findings.registry import kinds
 
-    found = totals(rows, KINDS)
-    circuits, phases, spikes = (found[kind] for kind in KINDS)
-    if circuits["solved"]:
-        yield f"Their circuits: {counted(circuits['solved'])}."
-    if circuits["other_sum"]:
-        yield (
-            f"{circuits['other_sum']} of them compute another sum that is the same modulo 2, such "
-            "as one with a minus sign: `dynascope report` tells which."
-        )
-    first = phases["clustered_first"]
-    if first["of"]:
-        yield (
-            f"In {first['count']} of the {first['of']} runs in which both rose, sequence "
-            "embeddings clustered by the tokens that count before the accuracy rose."
-        )
-    if spikes["spikes"]:
-        yield (
-            f"{spikes['runs_with']} runs had loss spikes, {spikes['spikes']} in all; their causes: "
-            f"{counted(spikes['causes'])}."
-        )
+    for kind in kinds().values() if rows else ():
+        yield from kind.introduction(kind.totals(rows))
 
 
 # ---- the store ----------------------------------------------------------------------------------
@@ -216,9 +195,12 @@ def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
     return serve(Sandbox(folder, shown=Shown(best["id"])), options)
 
 
-def _richness(row: Row) -> tuple[bool, bool, int]:
-    """Solved, in two phases or more, and then the most spikes."""
-    return _is_solved(row), len(row["drops"] or ()) >= 2, row["spikes"] or 0
+def _richness(row: Row) -> tuple[int, ...]:
+    """Solved, and then how much there is to see: phases before spikes."""
+    from dynascope.findings.registry import kinds
+    from dynascope.findings.words import is_solved
+
+    return is_solved(row), *(kind.story(row)[0] for kind in kinds().values())
 
 
 def _why(row: Row) -> str:
@@ -227,15 +209,9 @@ def _why(row: Row) -> str:
     >>> _why({"seed": 3, "accuracy": 0.97, "drops": [120, 410], "spikes": 1})
     'Seed 3 has the richest story: solved, 2 drops of the loss, 1 loss spike.'
     """
-    from dynascope.cli.marking import many
+    from dynascope.findings.registry import kinds
+    from dynascope.findings.words import is_solved
 
-    solved = "solved" if _is_solved(row) else "unsolved"
-    drops = many(len(row["drops"] or ()), "drop")
-    spikes = many(row["spikes"] or 0, "loss spike")
-    return f"Seed {row['seed']} has the richest story: {solved}, {drops} of the loss, {spikes}."
-
-
-def _is_solved(row: Row) -> bool:
-    from dynascope.cli.report_totals import is_solved
-
-    return is_solved(row)
+    told = ["solved" if is_solved(row) else "unsolved"]
+    told += [story for kind in kinds().values() if (story := kind.story(row)[1])]
+    return f"Seed {row['seed']} has the richest story: {', '.join(told)}."

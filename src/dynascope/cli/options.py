@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from dynascope._tables import read_toml
 from dynascope.config import OPTIONS, Config, parse_setting
 from dynascope.errors import DynascopeError
+from dynascope.option_tables import read_toml
 
 
 def configured(base: Config, file: str | None, settings: Sequence[str]) -> Config:

@@ -84,7 +84,7 @@ def _plain(value: Any) -> Any:
 def _print_table(table: "pa.Table") -> None:
     from rich.table import Table
 
-    from dynascope.cli.table import stdout
+    from dynascope.cli.run_table import stdout
 
     console = stdout()
     rows = list(zip(*map(_texts, table.slice(0, _MOST_ROWS).columns), strict=True))

@@ -5,10 +5,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from dynascope.address import parse, resolve_many
-from dynascope.analysis.rows import COLUMNS, KINDS, check_kinds, plain
+from dynascope.analysis_columns import DECLARATIONS, KINDS, check_kinds
+from dynascope.cli.address import parse, resolve_many
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
+from dynascope.plain import plain
 
 if TYPE_CHECKING:
     import pyarrow
@@ -78,14 +79,14 @@ def run(options: Namespace) -> int:
 
 
 def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
-    from dynascope.address import resolve
-    from dynascope.cli.report_run import Report
+    from dynascope.cli.address import resolve
+    from dynascope.cli.report_run import RunReport
 
     if options.where is not None:
         raise DynascopeError("--where: expected none with a single run.")
     run, epoch = resolve(address)
     run = run.loaded()
-    report = Report.of(run, epoch, kinds)
+    report = RunReport.of(run, epoch, kinds)
     if options.json:
         told = report.to_dict() | _theory_dict(run, report.epoch, options)
         print(json.dumps(told, indent=1, allow_nan=False))
@@ -129,8 +130,8 @@ def _analysed(
 ) -> list[dict[str, Any]]:
     """A row for each run that is wanted: what varies, how it ended, what was found."""
     from dynascope.cli.interrupt import CtrlC
-    from dynascope.cli.job import Watch
     from dynascope.cli.report_totals import SUMMARY
+    from dynascope.cli.train_and_save import Watch
     from dynascope.progress import Bar
 
     with CtrlC() as ctrl_c:
@@ -155,7 +156,9 @@ def _kinds_in(condition: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
 
     names = {*columns_in(condition)}
     noted = kinds if "analysis_note" in names else ()
-    return tuple(kind for kind in KINDS if kind in noted or not names.isdisjoint(COLUMNS[kind]))
+    return tuple(
+        kind for kind in KINDS if kind in noted or not names.isdisjoint(DECLARATIONS[kind].columns)
+    )
 
 
 def _chosen(runs: "StoredRuns", condition: str) -> "StoredRuns":

@@ -1,91 +1,68 @@
-"""The report of one run: its whole circuit position by position, its phases, its spikes."""
+"""The report of one run: all that each kind of analysis finds, in words or as JSON."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from dynascope.analysis.alias import Alias, alias
-from dynascope.analysis.circuit import Circuit
-from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.rows import attempt, circuit_of, joined, plain
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import accuracy, wrapped
-from dynascope.cli.table import stdout
+from dynascope.cli.run_table import stdout
+from dynascope.findings.kind import Listing
+from dynascope.findings.making import attempt
+from dynascope.findings.registry import kinds as kinds_by_name
+from dynascope.plain import plain
 from dynascope.run import Run
 
 
 @dataclass(frozen=True)
-class Report:
+class RunReport:
     """What was found of a run; what could not be is None, with a note."""
 
     run: Run
-    epoch: int  # of the circuit
-    circuit: Circuit | None
-    alias: Alias | None  # that explains the circuit, where there is one
-    phases: Any
-    spikes: Any
+    epoch: int  # of what looks at one epoch
+    found: dict[str, Any]  # by kind
     notes: dict[str, str]
 
     @classmethod
-    def of(cls, run: Run, epoch: int, kinds: Sequence[str]) -> "Report":
-        """Make these analyses; the circuit's at an epoch (-1: the last that can be looked at)."""
+    def of(cls, run: Run, epoch: int, kinds: Sequence[str]) -> "RunReport":
+        """Make these analyses, at an epoch (-1: the last that can be looked at) if they look at
+        one."""
         at = last_sound_epoch(run) if epoch == -1 else epoch
-        makers: dict[str, Callable[[Run], Any]] = {
-            "circuit": lambda run: circuit_of(run, at),
-            "phases": _phases,
-            "spikes": _spikes,
-        }
-        found, notes = dict.fromkeys(makers), {}
-        for kind in kinds:
-            found[kind], note = attempt(makers[kind], run)
-            chosen = kind == "circuit" and epoch != -1 and found[kind] is not None
+        results, notes = {}, {}
+        for name, kind in kinds_by_name(kinds).items():
+            results[name], note = attempt(partial(kind.make, epoch=at), run)
+            chosen = kind.of_epoch and epoch != -1 and results[name] is not None
             if note is not None and not chosen:  # how far it was analysed is no question then
-                notes[kind] = note
-        other = alias(run.parameters(at), run.config) if found["circuit"] else None
-        return cls(run, at, found["circuit"], other, found["phases"], found["spikes"], notes)
+                notes[name] = note
+        return cls(run, at, results, notes)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
-        return {
-            "run": plain(self.run.summary() | {"epochs": self.run.epochs}),
+        told: dict[str, Any] = {
+            "run": self.run.summary() | {"epochs": self.run.epochs},
             "epoch": self.epoch,
-            "circuit": plain(self.circuit),
-            "alias": plain(self.alias),
-            "phases": plain(self.phases),
-            "spikes": plain(self.spikes),
-            "notes": self.notes,
         }
+        for name, kind in kinds_by_name().items():
+            told |= kind.json_of(self.found.get(name))
+        return plain(told | {"notes": self.notes})  # type: ignore[no-any-return]
 
     def print(self) -> None:
         """All of it for people."""
         console = stdout()
         console.print(wrapped(_headline(self.run), console))
-        if self.circuit is not None:
-            console.print(f"\nCircuit after epoch {self.epoch}", style="bold")
-            for line in _circuit_lines(self.circuit, self.alias):
-                console.print(wrapped(line, console))
-            _print_positions(self.circuit, self.run, console)
-        for title, found in (("Phases", self.phases), ("Spikes", self.spikes)):
-            if found is not None:
-                console.print(f"\n{title}", style="bold")
-                for line in found.describe().splitlines():
-                    console.print(wrapped(line, console))
+        for name, kind in kinds_by_name(self.found).items():
+            if self.found[name] is None:
+                continue
+            console.print(f"\n{kind.title.format(epoch=self.epoch)}", style="bold")
+            for part in kind.text(self.found[name]):
+                _print_part(part, console)
         if self.notes:
-            console.print(f"\n{wrapped(joined(self.notes) or '', console)}")
-
-
-def _phases(run: Run) -> Any:
-    from dynascope.analysis.phases import phases
-
-    return phases(run)
-
-
-def _spikes(run: Run) -> Any:
-    from dynascope.analysis.spikes import spikes
-
-    return spikes(run)
+            console.print(f"\n{wrapped(joined_notes(self.notes) or '', console)}")
 
 
 def _headline(run: Run) -> str:
@@ -97,51 +74,15 @@ def _headline(run: Run) -> str:
     return f"Run {run.id}, seed {run.seed}: {what}, {run.epochs} epochs, {ended}"
 
 
-def _circuit_lines(found: Circuit, other: Alias | None) -> Iterator[str]:
-    verdict = found.verdict
-    whole = "all" if found.exhaustive else "a sample of"
-    yield f"{verdict.name}, decided by {verdict.decided_by} (margin {verdict.margin:.3g})"
-    yield f"accuracy {found.accuracy:.4f} on {whole} {found.sequences} sequences"
-    for name, shares in (("sequence embedding", found.embedding), ("logits", found.logits)):
-        if shares is not None:
-            yield (
-                f"variance of the {name}: {shares.between:.1%} between multisets, "
-                f"{shares.permutation:.1%} orderings, {shares.suffix:.1%} suffixes"
-            )
-    yield (
-        f"predictions survive {found.permutation_survival:.1%} of permutations, "
-        f"{found.suffix_survival:.1%} of redrawn suffixes"
-    )
-    clusters = "no" if found.clusters is None else found.clusters
-    yield (
-        f"{clusters} clusters, {found.expected_clusters} expected (gap "
-        f"{found.cluster_gap:.3g}); {found.relevant_attention:.1%} of attention is on relevant "
-        "positions"
-    )
-    if verdict.culprits:
-        yield f"positions to blame: {', '.join(map(str, verdict.culprits))}"
-    if other is not None and other.holds and not other.plain:
-        yield f"it computes another sum that is the same modulo 2: {other.describe()}"
-
-
-def _print_positions(found: Circuit, run: Run, console: Console) -> None:
-    """A row for each position; `*` marks the relevant ones."""
+def _print_part(part: str | Listing, console: Console) -> None:
+    if isinstance(part, str):
+        console.print(wrapped(part, console))
+        return
     table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), header_style="bold")
-    table.add_column("position", justify="right", no_wrap=True)
-    columns = {
-        "attention": found.attention,
-        "value spread": found.value_spread,
-        "redraw effect": found.redraw_effect,
-        "cut": found.accuracy_without_attention,
-        "averaged": found.accuracy_without_value,
-    }
-    for name in columns:
+    for name in part.columns:
         table.add_column(name, justify="right", no_wrap=True)
-    relevant = set(run.config.task.positions)
-    for position in range(len(found.attention)):
-        marked = f"{position} {'*' if position in relevant else ' '}"
-        table.add_row(marked, *(f"{values[position]:.3f}" for values in columns.values()))
+    for row in zip(*part.columns.values(), strict=True):
+        table.add_row(*row)
     console.print()
     console.print(table)
-    told = "* relevant; cut, averaged: accuracy without its attention, with its mean value"
-    console.print(wrapped(told, console))
+    console.print(wrapped(part.legend, console))

@@ -7,10 +7,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dynascope.analysis._fit import sound_parameters
-from dynascope.analysis.rows import attempt, joined, plain
+from dynascope.analysis.checks import sound_parameters
+from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import wrapped
-from dynascope.cli.table import stdout
+from dynascope.cli.run_table import stdout
+from dynascope.findings.making import attempt
+from dynascope.plain import plain
 from dynascope.run import Run
 from dynascope.theory import (
     BoundCurves,
@@ -103,7 +105,7 @@ def print_theory(run: Run, epoch: int, threads: int | None) -> None:
 
     notes = Theory.of(run, epoch, threads, show).notes
     if notes:
-        console.print(f"\n{wrapped(joined(notes) or '', console)}")
+        console.print(f"\n{wrapped(joined_notes(notes) or '', console)}")
 
 
 def _place(run: Run, epoch: int) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from dynascope.cli.marking import RUNS, add_runs, chosen, count
+from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
 
 ABOUT = f"Bring deleted runs back.\n\n{RUNS}"
 EXAMPLES = """\

@@ -8,10 +8,10 @@ import webbrowser
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from dynascope.address import parse, resolve
+from dynascope.cli.address import parse, resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.interrupt import CtrlC, ends_raised
-from dynascope.cli.marking import many
+from dynascope.findings.words import many
 
 if TYPE_CHECKING:
     from dynascope.sandbox.server import Sandbox

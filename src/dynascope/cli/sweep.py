@@ -7,12 +7,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dynascope.cli.arguments import number
-from dynascope.cli.marking import many
 from dynascope.errors import DynascopeError
+from dynascope.findings.words import many
 
 if TYPE_CHECKING:
+    from dynascope.sweeps.execution import Execution
     from dynascope.sweeps.grid import Grid
-    from dynascope.sweeps.how import How
     from dynascope.sweeps.status import Overview
 
 ABOUT = """\
@@ -83,7 +83,7 @@ def run(options: Namespace) -> int:
     if options.grid is None:
         raise DynascopeError("GRID: expected a TOML file; see dynascope sweep --help.")
     from dynascope.store.files import path_of
-    from dynascope.sweeps.carrying import check_place
+    from dynascope.sweeps.driver import check_place
     from dynascope.sweeps.grid import read_grid
 
     grid = read_grid(options.grid)
@@ -96,37 +96,37 @@ def run(options: Namespace) -> int:
     return _carry_out(grid, options)
 
 
-def _how(options: Namespace) -> "How":
-    from dynascope.sweeps.how import How
-    from dynascope.sweeps.sweeping import check_how
+def _execution(options: Namespace) -> "Execution":
+    from dynascope.sweeps.execution import Execution
+    from dynascope.sweeps.sweeping import check_execution
 
     if options.ray is None and options.results is not None:
         raise DynascopeError("--results: expected --ray with it; without, nothing travels.")
     if options.ray is not None and options.threads is not None:
         raise DynascopeError("--threads: expected none with --ray; a shard takes one core there.")
     results = options.results or "object"
-    how = How(
+    execution = Execution(
         options.threads, options.ray, results, options.shard_seconds, options.wait, options.strict
     )
-    return check_how(how)
+    return check_execution(execution)
 
 
 def _carry_out(grid: "Grid", options: Namespace) -> int:
     from dynascope.cli.interrupt import CtrlC
-    from dynascope.cli.job import Watch
+    from dynascope.cli.train_and_save import Watch
     from dynascope.progress import Bar, Lines
     from dynascope.store.files import path_of
-    from dynascope.sweeps.carrying import carry_out
+    from dynascope.sweeps.driver import carry_out
 
-    how = _how(options)
+    execution = _execution(options)
     began = time.perf_counter()
-    if how.ray is not None and not options.quiet:
-        back = "Ray's object store" if how.results == "object" else "the shared folder"
-        print(f"Ray ({how.ray}): runs come back through {back}.", file=sys.stderr)
+    if execution.ray is not None and not options.quiet:
+        back = "Ray's object store" if execution.results == "object" else "the shared folder"
+        print(f"Ray ({execution.ray}): runs come back through {back}.", file=sys.stderr)
     bar = None if options.quiet else Bar() if sys.stderr.isatty() else Lines()
     with CtrlC() as ctrl_c:
         try:
-            new = carry_out(grid, path_of(options.out), how, Watch(ctrl_c, bar), ctrl_c.check)
+            new = carry_out(grid, path_of(options.out), execution, Watch(ctrl_c, bar), ctrl_c.check)
             stopped = ""
         except KeyboardInterrupt:
             new, stopped = 0, "stopped"
@@ -136,7 +136,7 @@ def _carry_out(grid: "Grid", options: Namespace) -> int:
 
 
 def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
-    from dynascope.cli.table import duration
+    from dynascope.cli.run_table import duration
     from dynascope.sweeps.status import overview
 
     if stopped:
@@ -174,7 +174,7 @@ def _print_plan(grid: "Grid", options: Namespace) -> int:
     from dynascope.store.files import path_of
     from dynascope.sweeps.estimate import free_space, plan_estimate
 
-    _how(options)
+    _execution(options)
     folder = None if options.out is None else path_of(options.out)
     stages, found = plan_estimate(grid, folder, options.threads)
     runs, configs = sum(each.runs for each in stages), sum(each.configs for each in stages)

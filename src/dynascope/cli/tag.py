@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from dynascope.cli.marking import RUNS, add_runs, chosen, count
+from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
 
 ABOUT = f"Give runs a tag, by which they are found again.\n\n{RUNS}"
 EXAMPLES = """\

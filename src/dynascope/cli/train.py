@@ -6,15 +6,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from dynascope.address import resolve
+from dynascope.cli.address import resolve
 from dynascope.cli.arguments import number
-from dynascope.cli.job import Outcome, Watch, carry_out
 from dynascope.cli.options import configured, listing
-from dynascope.cli.seeds import parse_seeds
+from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
-from dynascope.engine import Interrupted, Status, check_memory, train
+from dynascope.engine import Interrupted, check_memory, train
 from dynascope.errors import DynascopeError, expected
+from dynascope.progress import Status
 from dynascope.run import Run, Runs
+from dynascope.seeds import parse_seeds
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
 Work = Callable[[Watch], Runs]
@@ -99,7 +100,7 @@ def run(options: Namespace) -> int:
         print(listing(config))
         return 0
     out = None if options.out is None else _new(options.out)
-    return _report(options, carry_out(work, out, options.quiet), wanted)
+    return _report(options, train_and_save(work, out, options.quiet), wanted)
 
 
 def _new(folder: str) -> Path:
@@ -184,7 +185,7 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
     runs, trouble = outcome.runs, outcome.trouble
     saved = options.out is not None and len(runs) > 0 and not trouble
     if len(runs) and not options.quiet:
-        from dynascope.cli.table import print_table, stdout, summary
+        from dynascope.cli.run_table import print_table, stdout, summary
 
         console = stdout()
         print_table(runs, console)

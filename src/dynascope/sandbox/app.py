@@ -15,15 +15,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from dynascope import version
 from dynascope.errors import DynascopeError
-from dynascope.sandbox import analyses, one
+from dynascope.sandbox import analysis_answers, run_answers
+from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file
 from dynascope.sandbox.contents import Blob, Document, send_blob, send_document
 from dynascope.sandbox.guard import Guard, refused
-from dynascope.sandbox.jobs import Jobs, StoppedError, Work
 from dynascope.sandbox.library import NAMES, Library, Opened
-from dynascope.sandbox.security import Keys, RefusedError, parameters
-from dynascope.sandbox.table import OfState, Sparklines, table_document
+from dynascope.sandbox.security import Keys, RequestError, parameters
+from dynascope.sandbox.table_answers import OfState, Sparklines, table_document
 from dynascope.store.stored import StoredRun
 from dynascope.store.tables import schema_of
 
@@ -44,8 +45,15 @@ class Shown:
 class Api:
     """What is asked for over and over, and the answers. Plain functions run in threads."""
 
-    def __init__(self, library: Library, jobs: Jobs, static: Path, shown: Shown) -> None:
-        self._library, self._jobs, self._static, self._shown = library, jobs, static, shown
+    def __init__(
+        self, library: Library, background: BackgroundWork, static: Path, shown: Shown
+    ) -> None:
+        self._library, self._background, self._static, self._shown = (
+            library,
+            background,
+            static,
+            shown,
+        )
         self._table, self._sparklines = OfState(table_document), OfState(Sparklines())
 
     def routes(self) -> list[Route]:
@@ -56,8 +64,8 @@ class Api:
             Route("/api/runs", self.runs),
             Route("/api/runs/sparklines", self.sparklines),
             Route(run, self.about),
-            Route(f"{run}/curves", self._bytes(one.curves)),
-            Route(f"{run}/weights", self._bytes(one.weights)),
+            Route(f"{run}/curves", self._bytes(run_answers.curves)),
+            Route(f"{run}/weights", self._bytes(run_answers.weights)),
             Route(f"{run}/state/{{epoch}}", self.state),
             Route(f"{run}/examples", self.examples),
             Route(f"{run}/analysis", self.analysis),
@@ -77,38 +85,40 @@ class Api:
         asked = parameters(request.url.query, state=re.compile("[0-9a-f]{16}"))
         opened = self._library.opened
         if asked.get("state", opened.state) != opened.state:
-            raise RefusedError(409, "The store has changed; ask for /api/runs again.")
+            raise RequestError(409, "The store has changed; ask for /api/runs again.")
         return send_blob(request, self._sparklines(opened))
 
     def about(self, request: Request) -> Response:
         parameters(request.url.query)
         opened, run = self._run(request)
-        return _send(request, one.about(run, opened.found(run.id)))
+        return _send(request, run_answers.about(run, opened.found(run.id)))
 
     def state(self, request: Request) -> Response:
         parameters(request.url.query)
         epoch = request.path_params["epoch"]
         if not _EPOCH.fullmatch(epoch):
-            raise RefusedError(404, "Expected an epoch: a whole number.")
-        return send_blob(request, one.state(self._run(request)[1], int(epoch)))
+            raise RequestError(404, "Expected an epoch: a whole number.")
+        return send_blob(request, run_answers.state(self._run(request)[1], int(epoch)))
 
     def examples(self, request: Request) -> Response:
-        asked = parameters(request.url.query, split=re.compile("|".join(one.SPLITS)))
+        asked = parameters(request.url.query, split=re.compile("|".join(run_answers.SPLITS)))
         if "split" not in asked:
-            raise RefusedError(400, "Expected split=train or split=test.")
-        return send_blob(request, one.examples(self._run(request)[1], asked["split"]))
+            raise RequestError(400, "Expected split=train or split=test.")
+        return send_blob(request, run_answers.examples(self._run(request)[1], asked["split"]))
 
     async def analysis(self, request: Request) -> Response:
         asked = parameters(request.url.query, curvature=re.compile("0|1"))
         _, run = await run_in_threadpool(self._run, request)
-        told = await self._job(request, run, analyses.analysis)
+        told = await self._job(request, run, analysis_answers.analysis)
         if asked.get("curvature") == "1":
-            told = analyses.joined(told, await self._job(request, run, analyses.curvature))
+            told = analysis_answers.joined(
+                told, await self._job(request, run, analysis_answers.curvature)
+            )
         return send_document(request, await run_in_threadpool(Document.of, told))
 
     def file(self, request: Request) -> Response:
         if request.url.path.startswith("/api/"):
-            raise RefusedError(404, "There is nothing at this address.")
+            raise RequestError(404, "There is nothing at this address.")
         return send_file(request, self._static)
 
     async def _job(
@@ -119,7 +129,7 @@ class Api:
     ) -> bytes:
         work: Work = partial(make, run)
         key = (make.__name__, run.id, run.file.name)  # a file's name says what is in it
-        return await self._jobs.result(key, work, partial(_gone, request))
+        return await self._background.result(key, work, partial(_gone, request))
 
     def _bytes(self, make: Callable[[StoredRun], Blob]) -> Callable[[Request], Response]:
         def endpoint(request: Request) -> Response:
@@ -131,7 +141,7 @@ class Api:
     def _run(self, request: Request) -> tuple[Opened, StoredRun]:
         name = request.path_params["id"]
         if not _ID.fullmatch(name):
-            raise RefusedError(404, "Expected a run's id: 20 hexadecimal digits.")
+            raise RequestError(404, "Expected a run's id: 20 hexadecimal digits.")
         return self._library.run(name)
 
 
@@ -140,7 +150,7 @@ def application(api: Api, keys: Keys, host: str) -> ASGIApp:
     app = Starlette(
         routes=api.routes(),
         exception_handlers={
-            RefusedError: _refuse,
+            RequestError: _refuse,
             DynascopeError: _cannot,
             StoppedError: _nobody,
             Exception: _fault,
@@ -151,11 +161,9 @@ def application(api: Api, keys: Keys, host: str) -> ASGIApp:
 
 
 def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:
-    from dynascope import __version__
-
     return {
         "api": VERSION,
-        "dynascope": __version__,
+        "dynascope": version.__version__,
         "name": opened.folder.resolve().name,
         "runs": len(opened.runs),
         "state": opened.state,
@@ -189,13 +197,13 @@ async def _gone(request: Request) -> None:
 
 
 def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)
+    assert isinstance(error, RequestError)
     return refused(error, request.url.path)
 
 
 def _cannot(request: Request, error: Exception) -> Response:
     """A run that is damaged, or has no such thing."""
-    return refused(RefusedError(422, str(error)), request.url.path)
+    return refused(RequestError(422, str(error)), request.url.path)
 
 
 def _nobody(request: Request, error: Exception) -> Response:
@@ -207,4 +215,4 @@ def _fault(request: Request, error: Exception) -> Response:
     """A fault of ours, or no memory: told in a line, and the server goes on."""
     what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
     print(f"dynascope: {request.method} {request.url.path}: {what}", file=sys.stderr)
-    return refused(RefusedError(500, f"The server stumbled ({what})."), request.url.path)
+    return refused(RequestError(500, f"The server stumbled ({what})."), request.url.path)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynascope.errors import DynascopeError
 from dynascope.sandbox.contents import ASK_AGAIN, is_known
-from dynascope.sandbox.security import RefusedError, static_file
+from dynascope.sandbox.security import RequestError, static_file
 
 FOLDER = Path(__file__).with_name("static")
 
@@ -43,11 +43,11 @@ def send_file(request: Request, folder: Path) -> Response:
     """The file that the request's path names."""
     file = static_file(folder, request.scope["raw_path"])
     if file is None:
-        raise RefusedError(404, "There is nothing at this address.")
+        raise RequestError(404, "There is nothing at this address.")
     try:
         stat, contents = file.stat(), file.read_bytes()
     except OSError:
-        raise RefusedError(404, "There is nothing at this address.") from None
+        raise RequestError(404, "There is nothing at this address.") from None
     etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
     lasting = file.parent.name == "assets" and _HASHED.fullmatch(file.name)
     headers = {"ETag": etag, "Cache-Control": _FOR_GOOD if lasting else ASK_AGAIN}

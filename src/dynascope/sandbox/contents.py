@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from dynascope.sandbox.security import RefusedError
+from dynascope.sandbox.security import RequestError
 
 _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})", re.ASCII)
 _CHUNK = 2**20  # bytes read at a time: what a slow client costs
@@ -115,8 +115,8 @@ def _wanted(request: Request, blob: Blob) -> tuple[int, int] | None:
     return begin, end
 
 
-def _no_such_range(blob: Blob) -> RefusedError:
-    return RefusedError(
+def _no_such_range(blob: Blob) -> RequestError:
+    return RequestError(
         416,
         f"Expected one range of the {blob.size} bytes, such as bytes=0-99.",
         {"Content-Range": f"bytes */{blob.size}"},

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynascope.sandbox import security
-from dynascope.sandbox.security import Keys, RefusedError
+from dynascope.sandbox.security import Keys, RequestError
 
 _NO_TOKEN = (
     "Expected the address that `dynascope show` printed, with its token; open that one "
@@ -38,7 +38,7 @@ class Guard:
 
         try:
             answer = self._checked(scope)
-        except RefusedError as refusal:
+        except RequestError as refusal:
             answer = refused(refusal, scope["path"])
         await (answer or self._app)(scope, receive, guarded)
 
@@ -61,11 +61,11 @@ class Guard:
             away = {"Location": "/", "Set-Cookie": self._keys.cookie, "Cache-Control": "no-store"}
             return Response(status_code=303, headers=away)
         if tokens or not self._keys.known(headers):
-            raise RefusedError(403, _NO_TOKEN)
+            raise RequestError(403, _NO_TOKEN)
         return None
 
 
-def refused(refusal: RefusedError, path: str) -> Response:
+def refused(refusal: RequestError, path: str) -> Response:
     """A refusal as an answer: JSON for programs, a line of text for people."""
     headers = {"Cache-Control": "no-store", **refusal.headers}
     if path.startswith("/api/"):

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.errors import DynascopeError
-from dynascope.sandbox.security import RefusedError
-from dynascope.store.analyses import SHOWN
+from dynascope.sandbox.security import RequestError
 from dynascope.store.index import Index, open_index
 from dynascope.store.marks import FOLDER as MARKS
 from dynascope.store.shard_write import RUNS, TRAJECTORIES
 from dynascope.store.sidecar import ANALYSES
+from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.store.tables import COLUMNS
 
@@ -104,7 +104,7 @@ class Library:
             found = opened.run(name)
         if found is not None:
             return opened, found
-        raise RefusedError(404, f"The store has no run {name}.")
+        raise RequestError(404, f"The store has no run {name}.")
 
 
 def _state(folder: Path) -> str:

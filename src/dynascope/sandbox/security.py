@@ -48,7 +48,7 @@ HEADERS = {
 }
 
 
-class RefusedError(Exception):
+class RequestError(Exception):
     """A request that is not answered: a status, and one sentence that says why."""
 
     def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
@@ -62,18 +62,18 @@ class RefusedError(Exception):
 def check_target(path: bytes, query: bytes) -> None:
     """The address: not too long, and only of characters that stand for themselves."""
     if len(path) > LONGEST_PATH or len(query) > LONGEST_QUERY:
-        raise RefusedError(414, "The address is too long.")
+        raise RequestError(414, "The address is too long.")
     if not _PATH.fullmatch(path):
-        raise RefusedError(404, "There is nothing at this address.")
+        raise RequestError(404, "There is nothing at this address.")
 
 
 def check_size(headers: Iterable[tuple[bytes, bytes]]) -> None:
     """Headers: few and small; a body: none."""
     given = list(headers)
     if len(given) > MOST_HEADERS or sum(len(a) + len(b) for a, b in given) > LARGEST_HEAD:
-        raise RefusedError(431, "The request has too many headers.")
+        raise RequestError(431, "The request has too many headers.")
     if any(name == b"transfer-encoding" or _has_length(name, value) for name, value in given):
-        raise RefusedError(400, "Expected a request without a body.", {"Connection": "close"})
+        raise RequestError(400, "Expected a request without a body.", {"Connection": "close"})
 
 
 def _has_length(name: bytes, value: bytes) -> bool:
@@ -83,7 +83,7 @@ def _has_length(name: bytes, value: bytes) -> bool:
 def check_method(method: str) -> None:
     """Nothing here can be changed."""
     if method not in ("GET", "HEAD"):
-        raise RefusedError(405, "Expected GET or HEAD.", {"Allow": "GET, HEAD"})
+        raise RequestError(405, "Expected GET or HEAD.", {"Allow": "GET, HEAD"})
 
 
 def parameters(query: str, **allowed: re.Pattern[str]) -> dict[str, str]:
@@ -96,11 +96,11 @@ def parameters(query: str, **allowed: re.Pattern[str]) -> dict[str, str]:
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
-        raise RefusedError(400, "Expected a query of the form name=value.") from None
+        raise RequestError(400, "Expected a query of the form name=value.") from None
     for name, value in pairs:
         if name in found or name not in allowed or not allowed[name].fullmatch(value):
             known = ", ".join(f"{each}={what.pattern}" for each, what in allowed.items())
-            raise RefusedError(400, f"Expected no parameters but {known or 'none'}, each once.")
+            raise RequestError(400, f"Expected no parameters but {known or 'none'}, each once.")
         found[name] = value
     return found
 
@@ -127,7 +127,7 @@ def check_host(headers: Iterable[tuple[bytes, bytes]], host: str, port: int) -> 
     given = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
     match = _HOST.fullmatch(given[0]) if len(given) == 1 else None
     if match is None or int(match["port"] or 80) != port or not _is_ours(match, host):
-        raise RefusedError(421, "Expected the address that `dynascope show` printed.")
+        raise RequestError(421, "Expected the address that `dynascope show` printed.")
     return given[0]
 
 
@@ -158,7 +158,7 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], host: str) -> None:
     for name, value in headers:
         foreign = name == b"origin" and value.decode("latin-1").lower() != f"http://{host}"
         if foreign or (name == b"sec-fetch-site" and value not in (b"same-origin", b"none")):
-            raise RefusedError(
+            raise RequestError(
                 403, "Expected no request of another page; paste the address into the address bar."
             )
 

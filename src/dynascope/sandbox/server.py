@@ -11,7 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dynascope.errors import DynascopeError, expected
 from dynascope.sandbox import client
 from dynascope.sandbox.app import Api, Shown, application
-from dynascope.sandbox.jobs import Jobs
+from dynascope.sandbox.background import BackgroundWork
 from dynascope.sandbox.library import Library
 from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
 
@@ -44,11 +44,11 @@ class Sandbox:
         self.host = bound if bound in WILDCARDS else host
         self.loopback = is_loopback(bound)  # whether only this machine reaches it
         self.keys = Keys(self.port)
-        self._jobs = Jobs()
+        self._background = BackgroundWork()
         self._server = uvicorn.Server(self._config())
 
     def _config(self) -> uvicorn.Config:
-        api = Api(self.library, self._jobs, self._static, self._shown)
+        api = Api(self.library, self._background, self._static, self._shown)
         return uvicorn.Config(
             application(api, self.keys, self.host),
             http=_Protocol,  # in Python, and the same wherever it runs
@@ -85,7 +85,7 @@ class Sandbox:
     def close(self) -> bool:
         """Stop what is still being computed; whether it has stopped."""
         self._socket.close()
-        return self._jobs.close(_LAST_SECONDS)
+        return self._background.close(_LAST_SECONDS)
 
 
 def _fragment(shown: Shown) -> str:

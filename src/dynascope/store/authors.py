@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES
-from dynascope._validate import Maybe, Real, Rule, Whole
 from dynascope.config import OPTIONS, Config
 from dynascope.data import MAX_SEED
 from dynascope.errors import DynascopeError, expected
+from dynascope.option_rules import Maybe, Real, Rule, Whole
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.store.unpickle import read_pickle

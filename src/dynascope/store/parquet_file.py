@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.store.schema import CURVES
 from dynascope.store.tensors import DamagedError, UnreadableError, digest, unreadable
 

@@ -9,26 +9,25 @@ names such a column is refused.
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from dynascope.errors import DynascopeError, expected
-from dynascope.store.analyses import SHOWN
+from dynascope.run import Runs
 from dynascope.store.files import PathLike
 from dynascope.store.marks import is_text
 from dynascope.store.schema import CURVES
+from dynascope.store.sidecar_columns import SHOWN
+from dynascope.store.stored import StoredRuns, load
 from dynascope.store.tables import COLUMNS, refuse_analyses, schema_of
-
-if TYPE_CHECKING:
-    from dynascope.run import Runs
 
 _ALL = (*COLUMNS, *CURVES)
 # What would move a column out of the scan's own list, or drop the scan of an empty table.
 _UNWANTED = ("filter_pushdown", "statistics_propagation", "empty_result_pullup")
 
 
-def query(source: "Runs | PathLike", sql: str) -> pa.Table:
+def query(source: Runs | PathLike, sql: str) -> pa.Table:
     """The result of an SQL query over runs, as an Arrow table; `.to_pandas()` makes a data frame.
 
     `source`: a folder, or runs. Columns: options (`lr`, `dim`), `seed`, `accuracy`, `tags`, curves
@@ -40,9 +39,6 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
     [{'seed': 1, 'n': 3}, {'seed': 2, 'n': 3}]
     """
     import duckdb
-
-    from dynascope.run import Runs
-    from dynascope.store.stored import load
 
     if not is_text(sql) or not sql.strip():
         raise expected("query", "an SQL query such as SELECT count(*) FROM runs", sql)
@@ -61,7 +57,7 @@ def query(source: "Runs | PathLike", sql: str) -> pa.Table:
             return pa.table({}) if result is None else result.to_arrow_table()
 
 
-def matching(runs: "Runs", condition: str) -> list[str]:
+def matching(runs: Runs, condition: str) -> list[str]:
     """The ids of the runs for which an SQL condition holds."""
     found: list[str] = query(runs, _selection(condition))["id"].to_pylist()
     return found
@@ -91,10 +87,8 @@ def _selection(condition: str) -> str:
     return f"SELECT id FROM runs WHERE ({condition}\n)"
 
 
-def _filled(runs: "Runs", statements: Sequence[Any]) -> pa.Table:
+def _filled(runs: Runs, statements: Sequence[Any]) -> pa.Table:
     """The table of the runs: what is needed as it is, the rest null, so that names still bind."""
-    from dynascope.store.stored import StoredRuns
-
     needed = _needed(statements)
     if not isinstance(runs, StoredRuns):
         _check_in_memory(statements)

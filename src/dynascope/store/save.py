@@ -14,11 +14,14 @@ import numpy as np
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Run, Runs
+from dynascope.run_size import recorded_bytes
+from dynascope.store.checking import check
+from dynascope.store.copying import copy_analyses, copy_stores
 from dynascope.store.files import TEMPORARY, PathLike, check_new, new_folder, path_of
 from dynascope.store.index import DamageWarning, open_index
 from dynascope.store.marks import mark
 from dynascope.store.shard_write import make_shard
-from dynascope.tape import recorded_bytes
+from dynascope.store.stored import StoredRun, StoredRuns
 
 SHARD_RUNS = 1000
 SHARD_BYTES = 2**27  # of records in memory
@@ -38,8 +41,6 @@ def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
 
 def _add(runs: Runs, path: Path) -> None:
     """Add the runs that are not there yet, or are further than those that are."""
-    from dynascope.store.stored import StoredRuns
-
     index = open_index(path)
     there = StoredRuns(index, np.arange(len(index.ids))).table(["id", "last_epoch"]).to_pydict()
     reached = dict(zip(there["id"], there["last_epoch"], strict=True))
@@ -109,9 +110,6 @@ def _carry_marks(runs: list[Run], path: Path) -> None:
 
 def _carry_analyses(runs: Runs, path: Path) -> None:
     """And so does what was found of them, wherever each comes from."""
-    from dynascope.store.copying import copy_analyses
-    from dynascope.store.stored import StoredRun, StoredRuns
-
     if isinstance(runs, StoredRuns):
         copy_analyses(Path(runs.folder), runs.ids, path)
         return
@@ -129,9 +127,6 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     A run that several have is there once. Tags, notes and analyses come along, and so do deletions.
     Damaged files are named in a warning; one that another folder has whole is taken from there.
     """
-    from dynascope.store.checking import check
-    from dynascope.store.copying import copy_stores
-
     if isinstance(folders, str | os.PathLike):
         raise expected("folders", "a list of folders", folders)
     paths = [path_of(folder) for folder in folders]

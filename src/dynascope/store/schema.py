@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from dynascope._kernel import CURVE_NAMES
-from dynascope._validate import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
 from dynascope.config import OPTIONS, Config
+from dynascope.option_rules import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
 from dynascope.run import Origin, Run
 
 _LIST = pa.list_(pa.float64())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.store.parquet_file import CheckedTable, reading
 from dynascope.store.schema import SCALARS, SCHEMA
 from dynascope.store.shard_write import FORMAT, TRAJECTORIES

@@ -18,7 +18,8 @@ from typing import Any
 
 from safetensors.numpy import save as safetensors_bytes
 
-from dynascope.analysis.rows import Row
+from dynascope import version
+from dynascope.analysis_row import Row
 from dynascope.run import Run
 from dynascope.store.files import write
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes
@@ -65,12 +66,10 @@ def make_shard(
     batches come in the order of their times. `analyses`: rows of these runs, by id;
     a run may have none.
     """
-    from dynascope import __version__
-
     packed = pack(runs)
-    name = _name(runs, packed.places["checksum"], __version__)
+    name = _name(runs, packed.places["checksum"], version.__version__)
     steps = next((run.steps for run in runs if run.steps), None)
-    written = {"format": FORMAT, "dynascope": __version__, "shard": name}
+    written = {"format": FORMAT, "dynascope": version.__version__, "shard": name}
     # One key only: safetensors writes several in a random order, and equal shards must have equal
     # bytes, since one may be written where the other is.
     tensors = safetensors_bytes(packed.tensors, metadata={KEY.decode(): json.dumps(written)})

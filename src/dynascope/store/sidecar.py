@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dynascope._cached import cached_property
-from dynascope.analysis.rows import COLUMNS, KINDS, VERSIONS, Row
+from dynascope import version
+from dynascope.analysis_columns import DECLARATIONS, KINDS, columns_of, versions
+from dynascope.analysis_row import Row
+from dynascope.cached import cached_property
 from dynascope.store.files import write
 from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes, reading
 
@@ -30,7 +32,7 @@ _TYPES = {
     "list<double>": pa.list_(pa.float64()),
     "list<string>": pa.list_(pa.string()),
 }
-FOUND = {name: _TYPES[type_] for kind in KINDS for name, type_ in COLUMNS[kind].items()}
+FOUND = {name: _TYPES[column.type] for name, column in columns_of().items()}
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -67,15 +69,13 @@ def make_sidecar(
 
     The same rows and batch give the same bytes, wherever they were made.
     """
-    from dynascope import __version__
-
-    name = _name(ids, checksums, rows, __version__)
+    name = _name(ids, checksums, rows, version.__version__)
     about = {
         "format": FORMAT,
-        "dynascope": __version__,
+        "dynascope": version.__version__,
         "analyses": name,
         "batch": batch,
-        "versions": VERSIONS,
+        "versions": versions(),
     }
     return SidecarFile(name, parquet_bytes(as_table(ids, checksums, rows), about))
 
@@ -95,7 +95,7 @@ def as_table(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row]) 
 
 def _name(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row], version: str) -> str:
     """Follows from which runs in which state, what was made of them, and by whom."""
-    kinds = json.dumps(VERSIONS, sort_keys=True)
+    kinds = json.dumps(versions(), sort_keys=True)
     each = (
         f"{run} {of} {' '.join(row.notes)}"
         for run, of, row in zip(ids, checksums, rows, strict=True)
@@ -129,13 +129,13 @@ class Sidecar(CheckedTable):
         if not self.current:
             return frozenset()
         with reading():
-            versions, has = self.about["versions"], {*self.about["columns"]}
-            known = (kind for kind in KINDS if versions.get(kind) == VERSIONS[kind])
-            return frozenset(kind for kind in known if {*COLUMNS[kind]} <= has)
+            made_by, has = self.about["versions"], {*self.about["columns"]}
+            known = (kind for kind, now in versions().items() if made_by.get(kind) == now)
+            return frozenset(kind for kind in known if {*DECLARATIONS[kind].columns} <= has)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows, checked; those of kinds that do not count are null."""
-        skipped = {name for kind in KINDS if kind not in self.kinds for name in COLUMNS[kind]}
+        skipped = {*columns_of(kind for kind in KINDS if kind not in self.kinds)}
         read = super().table([name for name in columns if name not in skipped])
         found = [
             pa.nulls(len(self), FOUND[name]) if name in skipped else read[name] for name in columns

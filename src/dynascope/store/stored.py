@@ -12,18 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
-from dynascope.store.analyses import SHOWN, read_sources
-from dynascope.store.analyses import columns as analyses_of
+from dynascope.services import services
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of
 from dynascope.store.shard_read import Shard
+from dynascope.store.sidecar_columns import SHOWN, read_sources
+from dynascope.store.sidecar_columns import columns as analyses_of
 from dynascope.store.tables import MARKS, check_columns, marked, schema_of
 from dynascope.store.tensors import DamagedError
 
@@ -178,7 +179,7 @@ class StoredRun(Run):
         return Data(train=of["train"], test=of["test"])  # type: ignore[arg-type]
 
     def parameters(self, epoch: int = -1) -> Parameters:
-        at = self._checked(epoch)
+        at = self.checked_epoch(epoch)
         kept = np.flatnonzero(self.weight_epochs == at)
         if not len(kept):
             return super().parameters(epoch)
@@ -292,6 +293,10 @@ class StoredRuns(Runs):
         """The runs' ids, in order."""
         return [bytes(each).decode() for each in self._index.ids[self._chosen]]
 
+    @property
+    def seeds(self) -> list[int]:
+        return [int(seed) for seed in self.table(["seed"])["seed"].to_pylist()]
+
     @overload
     def __getitem__(self, index: int) -> StoredRun: ...
     @overload
@@ -387,9 +392,7 @@ class StoredRuns(Runs):
 
     def where(self, condition: str) -> "StoredRuns":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
-        from dynascope.store.query import matching
-
-        found = matching(self, condition)
+        found = list(services().matching(self, condition))
         chosen = np.isin(self._index.ids[self._chosen], np.array(found, dtype="S20"))
         return self._some(self._chosen[chosen])
 

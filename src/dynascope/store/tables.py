@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.run import Run
-from dynascope.store.analyses import SHOWN
 from dynascope.store.marks import Marks
 from dynascope.store.schema import CURVES, PLACES, SCALARS, SCHEMA, rows
+from dynascope.store.sidecar_columns import SHOWN
 
 MARKS = {"tags": pa.list_(pa.string()), "note": pa.string()}
 # What a person wants to see; where the bytes lie is told only when it is asked for by name.

@@ -2,7 +2,7 @@
 
 Only the process that sweeps decides what is missing and what is kept: results come back to it
 through Ray's object store ("object"), or are staged by the workers in a folder that all nodes
-share and moved into place by it ("shared"); see `parcel`. Ray says nothing on its own: what a
+share and moved into place by it ("shared"); see `remote_shard`. Ray says nothing on its own: what a
 person should know is an error or a warning of one sentence.
 """
 
@@ -18,13 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import Report
+from dynascope import version
 from dynascope.errors import DynascopeError
+from dynascope.progress import Report
 from dynascope.store.shard_write import ShardFiles
-from dynascope.sweeps.connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.cost import expected_seconds
-from dynascope.sweeps.parcel import Parcel, Shared, make
-from dynascope.sweeps.work import Keep, Shard, SweepStatus, Work
+from dynascope.sweeps.ray_connection import REFUSALS, connected, head_of, knock, reason
+from dynascope.sweeps.remote_shard import RemoteShard, SharedFolder, make_remotely
+from dynascope.sweeps.shard_making import Keep, ShardToMake, SweepStatus, Work
 
 RETRIES = 10  # times that a shard is given to another node when its own is lost
 _AHEAD = 2  # shards for each core that wait in Ray: a core that is done finds the next one there
@@ -60,10 +61,10 @@ def ray_workers(address: str, results: str, folder: Path) -> Iterator[Work]:
             return opened.enter_context(connected(address))
 
         def work(
-            shards: Sequence[Shard], keep: Keep, status: SweepStatus, report: Report | None
+            shards: Sequence[ShardToMake], keep: Keep, status: SweepStatus, report: Report | None
         ) -> None:
             ray, guest = connection()
-            shared = Shared.of(folder) if results == "shared" else None
+            shared = SharedFolder.of(folder) if results == "shared" else None
             try:
                 Dispatch(ray, shards, keep, status, shared, guest).work(report)
             finally:
@@ -79,17 +80,17 @@ class Dispatch:
     def __init__(
         self,
         ray: Any,
-        shards: Sequence[Shard],
+        shards: Sequence[ShardToMake],
         keep: Keep,
         status: SweepStatus,
-        shared: Shared | None,
+        shared: SharedFolder | None,
         guest: bool,  # on somebody else's connection
     ) -> None:
         options = {"num_cpus": 1, "max_retries": RETRIES, "scheduling_strategy": "SPREAD"}
-        self._ray, self._task = ray, ray.remote(**options)(make)
+        self._ray, self._task = ray, ray.remote(**options)(make_remotely)
         self._keep, self._status, self._shared, self._guest = keep, status, shared, guest
         self._waiting = deque(shards)
-        self._out: dict[Any, Shard] = {}  # by the reference of the result
+        self._out: dict[Any, ShardToMake] = {}  # by the reference of the result
         self._cores = Cores(ray)
 
     def work(self, report: Report | None) -> None:
@@ -111,14 +112,12 @@ class Dispatch:
                 report.close()
 
     def _send(self) -> None:
-        from dynascope import __version__
-
         most = max(1, _AHEAD * self._cores.count())  # counted each time: nodes come and go
         while self._waiting and len(self._out) < most:
             shard = self._waiting.popleft()
             jobs = tuple(shard.jobs[j] for j in range(len(shard.jobs)))
-            parcel = Parcel(jobs, shard.positions, shard.batch, self._shared, shard.analyse)
-            self._out[self._task.remote(__version__, pickle.dumps(parcel))] = shard
+            parcel = RemoteShard(jobs, shard.positions, shard.batch, self._shared, shard.analyse)
+            self._out[self._task.remote(version.__version__, pickle.dumps(parcel))] = shard
 
     def _arrived(self, seconds: float) -> list[Any]:
         """Everything that is there once something is, or after some time nothing."""
@@ -216,8 +215,7 @@ def failures(ray: Any) -> Iterator[None]:
 
 
 def _elsewhere() -> str:
-    from dynascope import __version__
-
     return (
-        f"ray: expected dynascope {__version__} on every node, but one has none; install it there."
+        f"ray: expected dynascope {version.__version__} on every node, but one has none; install "
+        "it there."
     )

@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES
 from dynascope.config import Config
-from dynascope.engine import Job, Status, Trainers, count_threads
+from dynascope.engine import Job, Trainers, count_threads
+from dynascope.progress import Status
 from dynascope.run import recorded_curves
+from dynascope.run_size import recorded_bytes
 from dynascope.store.index import SWEEP, open_index
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import check_agreement
 from dynascope.sweeps.plan import expand
-from dynascope.tape import recorded_bytes
 
 Floats = npt.NDArray[np.float64]
 
@@ -108,7 +109,7 @@ def plan_estimate(
     grid: Grid, folder: Path | None, threads: int | None
 ) -> tuple[list[Planned], Estimate]:
     """Each stage, and what its missing runs will take."""
-    from dynascope.sweeps.missing import Known, standings
+    from dynascope.sweeps.missing_runs import Known, standings
 
     plan = expand(grid)
     there = {stage.name: 0 for stage in plan.stages}

@@ -30,15 +30,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope._tables import read_toml
-from dynascope._validate import Whole
-from dynascope.analysis.rows import check_kinds
+from dynascope.analysis_columns import check_kinds
 from dynascope.config import Config
 from dynascope.data import MAX_SEED
-from dynascope.engine import MAX_RUNS
 from dynascope.errors import DynascopeError, did_you_mean, expected
-from dynascope.sweeps.plan import cut, expand
-from dynascope.sweeps.values import (
+from dynascope.option_rules import Whole
+from dynascope.option_tables import read_toml
+from dynascope.seeds import MAX_RUNS, parse_seeds
+from dynascope.sweeps.grid_values import (
     Factor,
     StageGrid,
     read_factors,
@@ -48,6 +47,7 @@ from dynascope.sweeps.values import (
     refusal,
     settings,
 )
+from dynascope.sweeps.plan import cut, expand
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
@@ -136,9 +136,6 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
 
 def _seeds(value: object) -> tuple[int, ...]:
     if isinstance(value, str):
-        # Imported here: the command line imports this module.
-        from dynascope.cli.seeds import parse_seeds
-
         try:
             value = parse_seeds(value)
         except DynascopeError as error:

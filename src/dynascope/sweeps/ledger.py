@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.store.files import OWN_TEMPORARY, write
 from dynascope.store.index import SWEEP
 from dynascope.store.tensors import digest
-from dynascope.sweeps.compare import difference
 from dynascope.sweeps.grid import Grid
+from dynascope.sweeps.grid_difference import difference
 
 FORMAT = 1
 _SHOWN = 5  # differences that a sentence can name
@@ -75,11 +76,9 @@ def agree(folder: Path, grid: Grid) -> Ledger:
 
 
 def _write(folder: Path, ledger: Ledger) -> None:
-    from dynascope import __version__
-
     body = {
         "format": FORMAT,
-        "dynascope": __version__,
+        "dynascope": version.__version__,
         "batches": list(ledger.batches),
         "grid": ledger.grid.to_dict(),
     }

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
-from dynascope.sweeps.values import MAX_CONFIGS, StageGrid, settings, spelt
+from dynascope.sweeps.grid_values import MAX_CONFIGS, StageGrid, settings, spelt
 
 MAX_SWEEP_RUNS = 10**7
 _KEPT = ("model.dim", "model.hidden", "task.length", "model.bias")  # see trainer.fitted_start

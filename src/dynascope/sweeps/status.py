@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
-from dynascope.store.analysing import lacking
+from dynascope.findings.keeping import lacking
 from dynascope.store.files import PathLike, holder, path_of
 from dynascope.store.index import SWEEP, Damage, open_index
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import read_ledger
-from dynascope.sweeps.missing import Known, Standing, standings, stored
+from dynascope.sweeps.missing_runs import Known, Standing, standings, stored
 from dynascope.sweeps.plan import expand
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageStatus:
     """How one stage stands."""
 
     name: str
@@ -30,7 +30,7 @@ class Overview:
     """How a sweep stands."""
 
     folder: Path
-    stages: tuple[Stage, ...]
+    stages: tuple[StageStatus, ...]
     deleted: int
     damage: tuple[Damage, ...]
     holder: str | None  # who is at work on it
@@ -83,10 +83,10 @@ def overview(folder: PathLike) -> Overview:
     )
 
 
-def _stage(standing: Standing) -> Stage:
+def _stage(standing: Standing) -> StageStatus:
     done, impossible = len(standing.done), len(standing.impossible)
     runs = done + impossible + len(standing.missing) + len(standing.waiting)
-    return Stage(standing.stage.name, runs, done, impossible)
+    return StageStatus(standing.stage.name, runs, done, impossible)
 
 
 def _left(found: list[Standing], known: Known) -> float | None:

@@ -4,13 +4,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.engine import Report, count_threads, reporter
+from dynascope.engine import count_threads
 from dynascope.errors import expected
+from dynascope.progress import Report, reporter
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.stored import StoredRuns, load
-from dynascope.sweeps.carrying import carry_out
+from dynascope.sweeps.driver import carry_out
+from dynascope.sweeps.execution import RESULTS, Execution
 from dynascope.sweeps.grid import Grid, parse_grid, read_grid
-from dynascope.sweeps.how import RESULTS, How
 
 
 def sweep(
@@ -42,8 +43,8 @@ def sweep(
     {'dim': [2, 2, 3, 3], 'seed': [0, 1, 0, 1]}
     """
     wanted = read(grid)
-    how = check_how(How(threads, ray, results, shard_seconds, wait, strict))
-    carry_out(wanted, path_of(out), how, reporter(progress))
+    execution = check_execution(Execution(threads, ray, results, shard_seconds, wait, strict))
+    carry_out(wanted, path_of(out), execution, reporter(progress))
     return load(out)
 
 
@@ -58,16 +59,16 @@ def read(grid: "Grid | PathLike | Mapping[str, Any]") -> Grid:
     raise expected("grid", "a TOML file or its tables as a dict", grid)
 
 
-def check_how(how: How) -> How:
+def check_execution(execution: Execution) -> Execution:
     """Refuse what cannot be carried out before anything is."""
-    seconds = how.shard_seconds
+    seconds = execution.shard_seconds
     if seconds is not None:
         number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not number or not 0 < seconds <= 1e6:
             raise expected("shard_seconds", "a number of seconds above 0", seconds)
-    if how.ray is not None and not (isinstance(how.ray, str) and how.ray.strip()):
-        raise expected("ray", "auto, local or the address of a cluster", how.ray)
-    if how.results not in RESULTS:
-        raise expected("results", f"one of {', '.join(RESULTS)}", how.results)
-    count_threads(how.threads, 1)
-    return how
+    if execution.ray is not None and not (isinstance(execution.ray, str) and execution.ray.strip()):
+        raise expected("ray", "auto, local or the address of a cluster", execution.ray)
+    if execution.results not in RESULTS:
+        raise expected("results", f"one of {', '.join(RESULTS)}", execution.results)
+    count_threads(execution.threads, 1)
+    return execution

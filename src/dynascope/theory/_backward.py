@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope._cached import cached_property
+from dynascope.cached import cached_property
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Targets, Tokens
 from dynascope.errors import DynascopeError
@@ -45,7 +45,7 @@ class Given:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class EvaluatedPart:
     """Some of the sequences, n of them, on their way through the model."""
 
     given: Given
@@ -132,7 +132,7 @@ def given_with_targets(
     return Given(parameters.astype(np.float64), call.model, *call.examples(tokens, targets))
 
 
-def pieces(given: Given) -> Iterator[Piece]:
+def pieces(given: Given) -> Iterator[EvaluatedPart]:
     """The sequences in their order, some at a time."""
     p, model, tokens, targets = given.parameters, given.model, given.tokens, given.targets
     widest = max(tokens.shape[1] * model.dim, model.hidden, len(p.token_embedding))
@@ -145,4 +145,4 @@ def pieces(given: Given) -> Iterator[Piece]:
                 "parameters: expected weights whose logits are finite numbers, but they overflow; "
                 "take smaller ones."
             )
-        yield Piece(given, act, None if targets is None else targets[part])
+        yield EvaluatedPart(given, act, None if targets is None else targets[part])

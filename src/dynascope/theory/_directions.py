@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 ONE_LINE = 1e-6
 
 
-class Plane(NamedTuple):
+class SlicePlane(NamedTuple):
     """Where a slice is taken."""
 
     kind: str  # as asked for; "given": by the caller
@@ -35,7 +35,7 @@ class Plane(NamedTuple):
         return bool(apart > ONE_LINE)
 
 
-def eigenvectors(kind: str, spectrum: Spectrum, free: Array) -> Plane:
+def eigenvectors(kind: str, spectrum: Spectrum, free: Array) -> SlicePlane:
     """Two eigenvectors of unit length: those of the lowest eigenvalues ("negative") or of the
     largest in size ("sharp"). The sign of each makes its largest entry positive."""
     values, last = spectrum.eigenvalues, len(spectrum.eigenvalues) - 1
@@ -49,10 +49,10 @@ def eigenvectors(kind: str, spectrum: Spectrum, free: Array) -> Plane:
     axes[:, free] = [known[i] for i in order]
     largest = np.abs(axes).argmax(axis=1)[:, None]
     axes *= np.sign(np.take_along_axis(axes, largest, axis=1))
-    return Plane(kind, axes, (float(values[order[0]]), float(values[order[1]])))
+    return SlicePlane(kind, axes, (float(values[order[0]]), float(values[order[1]])))
 
 
-def random_directions(parameters: Parameters, free: Array, seed: int) -> Plane:
+def random_directions(parameters: Parameters, free: Array, seed: int) -> SlicePlane:
     """Gaussian directions with filter normalisation (Li et al. 2018, arXiv 1712.09913).
 
     Each row of a matrix, each embedding, each bias and the query is as long as the model's own
@@ -65,10 +65,10 @@ def random_directions(parameters: Parameters, free: Array, seed: int) -> Plane:
             size = np.linalg.norm(array, axis=-1, keepdims=True)
             wanted = np.linalg.norm(own[name], axis=-1, keepdims=True)
             array *= np.divide(wanted, size, out=np.zeros_like(size), where=size > 0)
-    return Plane("random", draws)
+    return SlicePlane("random", draws)
 
 
-def given_directions(pair: object, parameters: Parameters, free: Array) -> Plane:
+def given_directions(pair: object, parameters: Parameters, free: Array) -> SlicePlane:
     """Directions of the caller's, as they are: neither scaled nor made orthogonal."""
     if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
         raise expected("directions", "a name or a pair of directions", pair)
@@ -77,7 +77,7 @@ def given_directions(pair: object, parameters: Parameters, free: Array) -> Plane
         if (axis[~free] != 0).any():
             what = "no move of frozen weights"
             raise expected(f"directions[{i}]", what, "one", "make it 0 there")
-    plane = Plane("given", axes)
+    plane = SlicePlane("given", axes)
     if not plane.spanned:
         raise expected("directions", "two that span a plane", "two on one line")
     return plane
@@ -102,14 +102,14 @@ def _given(i: int, direction: object, parameters: Parameters) -> Array:
     return flat.astype(np.float64)
 
 
-def through(centre: Array, first: Array, second: Array) -> Plane:
+def through(centre: Array, first: Array, second: Array) -> SlicePlane:
     """The plane through three points, with axes of unit length at right angles; the first leads
     from the centre to the first point. Where they lie on one line it is not `spanned`."""
-    plane = Plane("epochs", np.stack([first - centre, second - centre]))
+    plane = SlicePlane("epochs", np.stack([first - centre, second - centre]))
     if not plane.spanned:
         return plane
     made, sides = np.linalg.qr(plane.axes.T)
-    return Plane("epochs", made.T * np.sign(np.diag(sides))[:, None])
+    return SlicePlane("epochs", made.T * np.sign(np.diag(sides))[:, None])
 
 
 class Projection(NamedTuple):

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
-from dynascope._frozen import frozen_mask
-from dynascope.analysis.passage import TrainSet
+from dynascope.analysis.amplification import TrainSet
+from dynascope.cached import cached_property
 from dynascope.errors import expected
+from dynascope.frozen_weights import frozen_mask
 from dynascope.model import loss_and_gradient
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.second_order import hessian, hessian_products
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory.spectrum import Spectrum, image_length, spectrum, spectrum_by_products
 from dynascope.theory.symmetry import flat_directions, shifts
 

@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, ModelConfig
-from dynascope.engine import Crew, Report, Status, count_threads
+from dynascope.engine import Crew, count_threads
 from dynascope.model import Call
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, Status
 
 Array = npt.NDArray[Any]
 

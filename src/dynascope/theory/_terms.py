@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._cached import cached_property
-from dynascope.theory._backward import Given, Piece
+from dynascope.cached import cached_property
+from dynascope.theory._backward import EvaluatedPart, Given
 from dynascope.theory._norms import lengths, longest, stretch_limit
 
 Array = npt.NDArray[Any]
@@ -67,7 +67,7 @@ def paper(sizes: Sizes, given: Given, variation: float) -> float:
     return 2 * math.sqrt(d) * entry * math.hypot(*terms) * math.sqrt(variation)
 
 
-def corrected(piece: Piece, sizes: Sizes) -> Array:
+def corrected(piece: EvaluatedPart, sizes: Sizes) -> Array:
     """[n]: what bounds a sequence's part, from its TV_x and |xi| and from norms of weights."""
     z, x = sizes.longest
     u, w, c = sizes.assemblers, sizes.receptors, sizes.steepest
@@ -78,7 +78,7 @@ def corrected(piece: Piece, sizes: Sizes) -> Array:
     return _product(piece.variation * sizes.diameter, np.hypot(r * through, math.hypot(*fixed)))
 
 
-def tight(piece: Piece, sizes: Sizes) -> dict[str, Array]:
+def tight(piece: EvaluatedPart, sizes: Sizes) -> dict[str, Array]:
     """By parameter, [n]: what bounds the length of a sequence's part."""
     act, error = piece.act, lengths(piece.error)
     carried = sizes.carried(piece.norm.operator_norm())

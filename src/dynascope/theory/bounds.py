@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_run, is_one, sound_epoch
-from dynascope.analysis.follow import last_sound_epoch
+from dynascope.analysis.checks import check_run, is_one, sound_epoch
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config, ModelConfig
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
@@ -134,7 +134,7 @@ def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
     tokens, targets = run.examples()
     asked = _some(run) if epochs is None else epochs
     each_asked: list[Any] = [asked] if is_one(asked) else list(asked)
-    wanted = [run._checked(sound_epoch(run, epoch)) for epoch in each_asked]
+    wanted = [run.checked_epoch(sound_epoch(run, epoch)) for epoch in each_asked]
     if not wanted:
         raise expected("epochs", "at least one epoch", "none")
     each = [bounds(run.parameters(epoch), tokens, targets, run.config) for epoch in wanted]

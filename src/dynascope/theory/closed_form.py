@@ -32,7 +32,7 @@ import numpy.typing as npt
 from dynascope.config import Config, ModelConfig
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
-from dynascope.theory._backward import Given, Piece, given, given_with_targets, pieces
+from dynascope.theory._backward import EvaluatedPart, Given, given, given_with_targets, pieces
 from dynascope.theory._norms import lengths
 
 Array = npt.NDArray[Any]
@@ -131,7 +131,7 @@ def stationarity(
     return Stationarity(found, norms, total, variation, len(examples.tokens))
 
 
-def summed(piece: Piece) -> dict[str, Array]:
+def summed(piece: EvaluatedPart) -> dict[str, Array]:
     """The gradient by parameter, summed over a piece's sequences."""
     error = piece.error
     hidden = piece.at_hidden(error[:, None])
@@ -166,7 +166,7 @@ def _means(examples: Given) -> tuple[dict[str, Array], float]:
     return totals, variation
 
 
-def _of_classes(piece: Piece) -> dict[str, Array]:
+def _of_classes(piece: EvaluatedPart) -> dict[str, Array]:
     act = piece.act
     rows = piece.given.parameters.token_embedding
     output = np.broadcast_to(rows, (len(act.logits), *rows.shape))

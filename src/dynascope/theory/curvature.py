@@ -13,12 +13,13 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._fit import check_run, is_one, sound_epoch
-from dynascope.analysis.replay import Replay
-from dynascope.engine import Crew, Report, Status, count_threads, reporter
+from dynascope.analysis.checks import check_run, is_one, sound_epoch
+from dynascope.engine import Crew, count_threads
 from dynascope.errors import expected
+from dynascope.progress import Report, Status, reporter
+from dynascope.replay import Replay
 from dynascope.run import Run
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._metric import Metric, metric
 from dynascope.theory._surface import Place, Surface
 from dynascope.theory.spectrum import Spectrum
@@ -169,7 +170,7 @@ class Follower:
 
     def sound(self, epoch: int) -> int:
         """The epoch, once it is sure that it is one with finite weights; -1 is the last such."""
-        return self.run._checked(sound_epoch(self.run, epoch))
+        return self.run.checked_epoch(sound_epoch(self.run, epoch))
 
     def place(self, epoch: int) -> Place:
         return self.surface.at(self.run.parameters(epoch).flat)

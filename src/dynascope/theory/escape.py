@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._metric import Metric
 from dynascope.theory._surface import Place
 from dynascope.theory.spectrum import Spectrum
@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 SOME = 5  # directions between the first and all
 
 
-class Shares(NamedTuple):
+class EscapeShares(NamedTuple):
     """Along the most negative direction, the five most negative ones, and all negative ones."""
 
     first: float
@@ -51,10 +51,10 @@ class Alignment:
     complete: bool
     lowest: float
     highest: float
-    escape: Shares
-    chance: Shares
-    p_value: Shares
-    update: Shares | None
+    escape: EscapeShares
+    chance: EscapeShares
+    p_value: EscapeShares
+    update: EscapeShares | None
 
     @property
     def aligned(self) -> bool:
@@ -137,17 +137,17 @@ def alignment(found: Spectrum, way: Array, update: Array | None, flat: Array) ->
         lowest=found.lowest,
         highest=found.highest,
         escape=shares,
-        chance=Shares(*(k / size if size else 0.0 for k in counts)),
-        p_value=Shares(*map(chance_of, shares, counts, [size] * 3)),
+        chance=EscapeShares(*(k / size if size else 0.0 for k in counts)),
+        p_value=EscapeShares(*map(chance_of, shares, counts, [size] * 3)),
         update=None if update is None else _shares(found.bottom[:count], update, flat, counts),
     )
 
 
-def _shares(directions: Array, way: Array, flat: Array, counts: list[int]) -> Shares:
+def _shares(directions: Array, way: Array, flat: Array, counts: list[int]) -> EscapeShares:
     moved = way - flat.T @ (flat @ way)
     total = float(moved @ moved)
     parts = np.concatenate([[0.0], np.cumsum((directions @ moved) ** 2)])
-    return Shares(*(float(min(parts[k] / total, 1.0)) if total else 0.0 for k in counts))
+    return EscapeShares(*(float(min(parts[k] / total, 1.0)) if total else 0.0 for k in counts))
 
 
 def chance_of(share: float, count: int, size: int) -> float:

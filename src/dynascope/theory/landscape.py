@@ -14,21 +14,22 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._frozen import frozen_mask
-from dynascope._validate import Choice, Real, Whole
-from dynascope.analysis._fit import check_run, sound_epoch
-from dynascope.analysis.follow import last_sound_epoch
+from dynascope.analysis.checks import check_run, sound_epoch
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Examples, Split, check_seed
-from dynascope.engine import Report, count_threads, reporter
+from dynascope.engine import count_threads
 from dynascope.errors import expected
+from dynascope.frozen_weights import frozen_mask
+from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.second_order import hessian, hessian_products
 from dynascope.theory import _directions as planes
 from dynascope.theory._survey import Centre, Survey, Window
+from dynascope.theory.curvature_thresholds import DENSE_WEIGHTS
 from dynascope.theory.spectrum import Spectrum, spectrum, spectrum_by_products
-from dynascope.theory.thresholds import DENSE_WEIGHTS
 
 Array = npt.NDArray[Any]
 Named = Literal["negative", "sharp", "random"]
@@ -188,7 +189,7 @@ def landscape(
 
 def _slice(
     centre: Centre,
-    plane: planes.Plane,
+    plane: planes.SlicePlane,
     window: Window,
     points: int,
     threads: int | None,
@@ -215,7 +216,7 @@ def _slice(
 # ---- which plane --------------------------------------------------------------------------------
 def _plane(
     directions: object, centre: Centre, frozen: Collection[str], seed: int, names: tuple[str, ...]
-) -> planes.Plane:
+) -> planes.SlicePlane:
     parameters = centre.parameters
     masks = frozen_mask(frozen, parameters.shapes)
     free = ~np.concatenate([mask.ravel() for mask in masks.values()])
@@ -247,7 +248,7 @@ def _spectrum(centre: Centre, free: Array) -> Spectrum:
     return spectrum_by_products(products, int(free.sum()), directions=2)
 
 
-def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.Plane:
+def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.SlicePlane:
     plane = planes.through(*weights)
     if not plane.spanned:
         got = f"{epochs[1]} and {epochs[2]}, on one line with it"
@@ -256,7 +257,7 @@ def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.Plane:
 
 
 def _window(
-    run: Run, epochs: Sequence[int], known: dict[int, Array], plane: planes.Plane
+    run: Run, epochs: Sequence[int], known: dict[int, Array], plane: planes.SlicePlane
 ) -> Window:
     """What the picture shows when nobody has said."""
     centre = known[epochs[0]]
@@ -277,7 +278,7 @@ def _window(
 # ---- what a run knows ---------------------------------------------------------------------------
 def _sound(run: Run, epoch: object) -> int:
     """The number of an epoch with finite weights."""
-    return run._checked(sound_epoch(run, epoch))  # type: ignore[arg-type]
+    return run.checked_epoch(sound_epoch(run, epoch))  # type: ignore[arg-type]
 
 
 def _toward(run: Run, directions: object, toward: object) -> tuple[int, ...]:
@@ -304,7 +305,7 @@ def _examples(run: Run, split: Split) -> Examples:
 
 
 def _with_path(
-    found: Landscape, run: Run, known: dict[int, Array], plane: planes.Plane
+    found: Landscape, run: Run, known: dict[int, Array], plane: planes.SlicePlane
 ) -> Landscape:
     """The slice with the run's kept epochs, and those `known`, projected onto its plane."""
     kept = run.weight_epochs <= last_sound_epoch(run)

@@ -27,14 +27,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis.drops import Drop, loss_drops
-from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.phases import Phases, _chance
+from dynascope.analysis.phases import Phases, chance_loss
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
-from dynascope.engine import Report, reporter
 from dynascope.errors import expected
+from dynascope.progress import Report, reporter
 from dynascope.run import Run
-from dynascope.tape import steps_per_epoch
-from dynascope.theory import thresholds as t
+from dynascope.run_size import steps_per_epoch
+from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place
 from dynascope.theory.curvature import Each, Follower
@@ -172,7 +172,7 @@ def _drops(run: Run, found: Phases | None) -> Sequence[Drop]:
             raise expected("found", "what analysis.phases returns", type(found).__name__)
         return found.by_slope
     loss = run.curves["train_loss"][: last_sound_epoch(run) + 1]
-    return loss_drops(loss, "slope", ceiling=_chance(run) or None)
+    return loss_drops(loss, "slope", ceiling=chance_loss(run) or None)
 
 
 def _stretches(run: Run, drops: Sequence[Drop]) -> list[tuple[int, int, Drop | None]]:
@@ -180,7 +180,7 @@ def _stretches(run: Run, drops: Sequence[Drop]) -> list[tuple[int, int, Drop | N
     last = last_sound_epoch(run)
     loss = run.curves["train_loss"][: last + 1]
     first_end = drops[0].start if drops else last
-    down = np.flatnonzero(loss[: first_end + 1] <= t.TRANSIENT * _chance(run))
+    down = np.flatnonzero(loss[: first_end + 1] <= t.TRANSIENT * chance_loss(run))
     begins = [int(down[0]) if len(down) else 0, *(drop.end for drop in drops)]
     ends = [*(drop.start for drop in drops), last]
     return list(zip(begins, map(max, begins, ends), [*drops, None], strict=True))
@@ -207,7 +207,7 @@ class _Survey:
             end=end,
             epoch=epoch,
             loss=place.loss_and_gradient[0],
-            chance=_chance(self._run),
+            chance=chance_loss(self._run),
             gradient_norm=norms[epoch],
             gradient_scale=self._scale(start, end, drop),
             spectrum=bent.plain,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.errors import expected
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 
 Array = npt.NDArray[Any]
 Product = Callable[[Array], Array]  # of the matrix with each row of [m, n]

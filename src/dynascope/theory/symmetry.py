@@ -33,7 +33,7 @@ from dynascope.config import Config, ModelConfig
 from dynascope.errors import expected
 from dynascope.model import Call
 from dynascope.parameters import Parameters
-from dynascope.theory import thresholds as t
+from dynascope.theory import curvature_thresholds as t
 
 Array = npt.NDArray[Any]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dynascope as ds
-from dynascope.analysis.passage import TrainSet
-from dynascope.analysis.replay import Replay
+from dynascope.analysis.amplification import TrainSet
 from dynascope.analysis.spikes import spikes
+from dynascope.replay import Replay
 
 
 @pytest.fixture(scope="session")

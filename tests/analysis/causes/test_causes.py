@@ -8,13 +8,13 @@ import pytest
 
 import dynascope as ds
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.causes import find_rise, mechanisms
-from dynascope.analysis.detect import Event
-from dynascope.analysis.explain import Cause, _adam, _Rise, explain
-from dynascope.analysis.passage import Passage, TrainSet
-from dynascope.analysis.replay import Replay
+from dynascope.analysis.amplification import Passage, TrainSet
 from dynascope.analysis.shapley import members
+from dynascope.analysis.spike_causes import find_rise, mechanisms
+from dynascope.analysis.spike_detection import Event
+from dynascope.analysis.spike_explanation import Cause, _adam, _Rise, explain
 from dynascope.analysis.spikes import spikes
+from dynascope.replay import Replay
 
 
 # ---- where a rise is ----------------------------------------------------------------------------

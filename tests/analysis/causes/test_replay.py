@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dynascope.analysis.replay import Replay
+from dynascope.replay import Replay
 
 
 @pytest.mark.parametrize("first", [0, 49, 50, 123])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dynascope as ds
-from dynascope.analysis.causes import mechanisms
 from dynascope.analysis.shapley import GROUPS, members, mixtures, shapley
+from dynascope.analysis.spike_causes import mechanisms
 
 
 @pytest.mark.parametrize("players", [1, 2, 3, 5])

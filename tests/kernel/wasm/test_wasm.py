@@ -10,8 +10,8 @@ from wasm_weights import Weights, sent
 
 import dynascope as ds
 from dynascope import _kernel, catalog
-from dynascope._frozen import frozen_mask
 from dynascope.analysis.design import design
+from dynascope.frozen_weights import frozen_mask
 from dynascope.run import Run
 
 SETS = 100  # of random weights

@@ -1,0 +1,70 @@
+"""What a measure asks first: do parameters go with a config, and is an epoch there to look at."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.config import Config
+from dynascope.errors import DynascopeError, expected
+from dynascope.parameters import Parameters
+from dynascope.run import Run
+
+
+def check_fit(parameters: object, config: object, field: str = "parameters") -> Parameters:
+    """The parameters, once it is sure that they are a finite model of this config.
+
+    >>> import dynascope as ds
+    >>> try:
+    ...     check_fit(ds.initial_parameters(ds.Config()), ds.Config().replace({"model.dim": 3}))
+    ... except ds.DynascopeError as error:
+    ...     print(error)
+    parameters.token_embedding: expected shape (2, 3), but got (2, 2).
+    """
+    if not isinstance(config, Config):
+        raise expected("config", "a ds.Config", config)
+    if not isinstance(parameters, Parameters):
+        raise expected(field, "ds.Parameters", type(parameters).__name__)
+    wanted, got = config.shapes, parameters.shapes
+    for name in (*wanted, *got):
+        if name not in got:
+            raise expected(f"{field}.{name}", f"shape {wanted[name]}", "none")
+        if name not in wanted:
+            raise expected(f"{field}.{name}", "none, as model.bias is off", f"shape {got[name]}")
+        if got[name] != wanted[name]:
+            raise expected(f"{field}.{name}", f"shape {wanted[name]}", got[name])
+    return parameters.check(field)
+
+
+def check_run(run: object, field: str = "run") -> Run:
+    if not isinstance(run, Run):
+        raise expected(field, "a ds.Run", type(run).__name__)
+    return run
+
+
+def is_one(epochs: object) -> bool:
+    """Whether this is an epoch, not several."""
+    if isinstance(epochs, np.ndarray):
+        return epochs.ndim == 0
+    return not isinstance(epochs, Iterable)
+
+
+def sound_epoch(run: Run, epoch: int) -> int:
+    """The epoch, -1 being the last before a divergence; refused from the divergence on."""
+    if run.diverged == 0:
+        raise DynascopeError(
+            f"run {run.id}: expected one with an epoch to measure, but it diverged at epoch 0."
+        )
+    if isinstance(epoch, np.integer | np.ndarray) and np.ndim(epoch) == 0:
+        epoch = epoch.item()  # of NumPy, as from np.arange
+    if isinstance(epoch, int) and epoch == -1:
+        return last_sound_epoch(run)
+    if run.diverged is not None and isinstance(epoch, int) and epoch >= run.diverged:
+        what = f"a whole number from 0 to {last_sound_epoch(run)}"
+        raise expected("epoch", f"{what} (the run diverged at epoch {run.diverged})", epoch)
+    return epoch
+
+
+def sound_parameters(run: Run, epoch: int) -> Parameters:
+    """The weights after a sound epoch of a run."""
+    return check_fit(run.parameters(sound_epoch(run, epoch)), run.config)

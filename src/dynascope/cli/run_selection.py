@@ -1,0 +1,43 @@
+"""What `tag`, `note`, `delete` and `restore` share: which runs are meant."""
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from dynascope.cli.address import parse, resolve_many
+from dynascope.errors import DynascopeError
+from dynascope.findings.words import many
+
+if TYPE_CHECKING:
+    from dynascope.store.stored import StoredRuns
+
+RUNS = """\
+RUNS is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3, which may
+be several, or FOLDER with --where or --all. Shards are never rewritten: what you
+say is kept beside them."""
+
+
+def add_runs(parser: ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="RUNS", help="FOLDER, FOLDER#ID or FOLDER#seed=N")
+    parser.add_argument(
+        "--where", metavar="SQL", help="only runs for which this holds: accuracy > 0.9 AND dim = 2"
+    )
+    parser.add_argument("--all", action="store_true", help="all runs of the folder")
+
+
+def chosen(options: Namespace, deleted: bool = False) -> "StoredRuns":
+    """The runs that are meant; there is at least one."""
+    named = parse(options.runs).which is not None
+    if not (named or options.where or options.all):
+        raise DynascopeError(
+            f"{options.runs}: expected #ID or #seed=N after the folder, or --where, or --all."
+        )
+    runs = resolve_many(options.runs, deleted)
+    if options.where:
+        runs = runs.where(options.where)
+        if not len(runs):
+            raise DynascopeError(f"--where: expected runs for which {options.where}, but got none.")
+    return runs
+
+
+def count(runs: "StoredRuns") -> str:
+    return many(len(runs), "run")

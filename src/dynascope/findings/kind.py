@@ -1,0 +1,98 @@
+"""What an analysis offers to those who ask for analyses: report, demo, sandbox, sweeps, store."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from dynascope.run import Run
+
+Found = TypeVar("Found")
+Row = Mapping[str, Any]  # of a run: what it is and how it ended, and columns of analyses
+Rows = Sequence[Row]
+Totals = dict[str, Any]  # what many rows come to, as JSON takes it
+
+
+class Cells(NamedTuple):
+    """A column of the table that people see of many runs; of those that do not all fit, the lower
+    ranks are shown."""
+
+    name: str
+    rank: int
+    cell: Callable[[Row], str]
+    right: bool = False
+
+
+class Listing(NamedTuple):
+    """A small table in the report of one run: cells by heading, and what the signs mean."""
+
+    columns: Mapping[str, Sequence[str]]
+    legend: str
+
+
+class Kind(ABC, Generic[Found]):
+    """One kind of analysis; its columns are declared in `analysis_columns`."""
+
+    title: str  # in the report of one run; {epoch} is the epoch that was looked at
+    of_epoch = False  # whether it looks at one epoch, which may be chosen, or at the whole run
+
+    # ---- one run
+
+    @abstractmethod
+    def make(self, run: Run, epoch: int = -1) -> Found:
+        """What is found of a run; -1 is the last epoch that is sound."""
+
+    @abstractmethod
+    def row(self, found: Found) -> dict[str, Any]:
+        """Its columns."""
+
+    def row_of(self, run: Run) -> dict[str, Any]:
+        """The columns of a run."""
+        return self.row(self.make(run))
+
+    @abstractmethod
+    def text(self, found: Found) -> Iterator[str | Listing]:
+        """All of it for people."""
+
+    # The names of its parts in a JSON document, and the parts; `json_of` gives them null.
+    parts: tuple[str, ...]
+
+    @abstractmethod
+    def json(self, found: Found) -> dict[str, Any]:
+        """All of it for programs, by part; `plain` makes JSON of it."""
+
+    def json_of(self, found: Found | None) -> dict[str, Any]:
+        """`json`, also of nothing."""
+        return dict.fromkeys(self.parts) if found is None else self.json(found)
+
+    # What the sandbox shows besides, by name: made of a run each on its own.
+    details: Mapping[str, Callable[[Run], Any]] = MappingProxyType({})
+
+    # ---- many runs
+
+    cells: Sequence[Cells]
+
+    @abstractmethod
+    def totals(self, rows: Rows) -> Totals:
+        """What the rows of many runs come to."""
+
+    @abstractmethod
+    def totals_text(self, totals: Totals) -> Iterator[str]:
+        """The same in words, a line each."""
+
+    def legend(self, rows: Rows, short: bool = False) -> str:
+        """What the table's cells mean, for whoever sees them for the first time; `short`: those of
+        the demo."""
+        return ""
+
+    # ---- the demo, for whoever sees runs for the first time
+
+    brief: Cells  # the one column that says most
+
+    def introduction(self, totals: Totals) -> Iterator[str]:
+        """What the runs come to, in whole sentences."""
+        yield from ()
+
+    def story(self, row: Row) -> tuple[int, str]:
+        """How much there is to see in a run, and in words what."""
+        return 0, ""

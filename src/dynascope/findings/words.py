@@ -1,0 +1,73 @@
+"""Counts and shares in words, with the interval that belongs to a share."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dynascope.findings.kind import Totals
+from dynascope.run import SOLVED_ACCURACY
+
+
+def is_solved(row: Mapping[str, Any]) -> bool:
+    return (row.get("accuracy") or 0) > SOLVED_ACCURACY
+
+
+def many(number: int, what: str) -> str:
+    """
+    >>> many(1, "run"), many(3, "shard")
+    ('1 run', '3 shards')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """
+    >>> counted({"ideal": 3, "fuzzy": 1})
+    '3 ideal, 1 fuzzy'
+    """
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+
+
+def and_more(listed: Sequence[Any], most: int) -> str:
+    """
+    >>> and_more([3, 5, 8], 2), and_more([3], 2)
+    (' +1', '')
+    """
+    return f" +{len(listed) - most}" if len(listed) > most else ""
+
+
+def share(successes: int, trials: int) -> Totals:
+    """A share as counts, with its 95% interval.
+
+    >>> share(9, 20)["interval"]
+    [0.258, 0.658]
+    """
+    interval = [round(bound, 3) for bound in wilson(successes, trials)] if trials else None
+    return {"count": int(successes), "of": trials, "interval": interval}
+
+
+def share_in_words(share: Totals, which: str = "") -> str:
+    """
+    >>> share_in_words({"count": 9, "of": 20, "interval": [0.258, 0.658]})
+    '9 of 20 runs (45%; 95% interval 26% to 66%)'
+    """
+    low, high = share["interval"]
+    of = many(share["of"], "run")
+    part = f"{share['count'] / share['of']:.0%}; 95% interval {low:.0%} to {high:.0%}"
+    return f"{share['count']} of {of}{which} ({part})"
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The 95% interval of Wilson (1927) for a share; it holds for few trials and for 0 and 1 too.
+
+    >>> [round(bound, 3) for bound in wilson(9, 20)]
+    [0.258, 0.658]
+    >>> [round(bound, 3) for bound in wilson(0, 10)]
+    [0.0, 0.278]
+    """
+    z = 1.959964
+    share = successes / trials
+    center = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    spread = math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) * z
+    spread /= 1 + z**2 / trials
+    return max(0.0, center - spread), min(1.0, center + spread)

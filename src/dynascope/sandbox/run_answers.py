@@ -1,0 +1,124 @@
+"""One run as the server tells of it: what it is, and its record as bytes."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
+from dynascope.errors import DynascopeError
+from dynascope.plain import plain
+from dynascope.run import SOLVED_ACCURACY
+from dynascope.sandbox.contents import Blob
+from dynascope.sandbox.security import RequestError
+from dynascope.store.stored import StoredRun
+
+Array = npt.NDArray[Any]
+
+# What the client judges by where it cannot wait for an analysis: while the playhead moves.
+THRESHOLDS = {
+    "solved_accuracy": SOLVED_ACCURACY,
+    "clear_gap": CLEAR_GAP,
+    "rounding": ROUNDING,
+}
+
+
+def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
+    """What `/api/run/ID` says. Of a run whose trajectory is damaged the rest is still there."""
+    notes: list[str] = []
+    config, summary = run.config, run.summary()
+    return plain(  # type: ignore[no-any-return]
+        {
+            "id": run.id,
+            "seed": run.seed,
+            "epochs": run.epochs,
+            "diverged": run.diverged,
+            "last_sound_epoch": last_sound_epoch(run),
+            "precision": config.precision,
+            "config": config.to_dict(),
+            "positions": config.task.positions,
+            "embeddings": config.embeddings,
+            "shapes": config.shapes,
+            "size": _size(run),
+            "weight_epochs": _if_there(lambda: run.weight_epochs, notes),
+            "state_epochs": _if_there(lambda: run.state_epochs, notes),
+            "curves": list(run.curves),
+            "sets": {split: _if_there(partial(_count, run, split), notes) for split in SPLITS},
+            "origin": None if run.origin is None else vars(run.origin),
+            "tags": run.tags,
+            "note": run.note,
+            "summary": {name: summary[name] for name in _SUMMARY},
+            "found": found,
+            "thresholds": THRESHOLDS,
+            "notes": list(dict.fromkeys(notes)),
+        }
+    )
+
+
+SPLITS = ("train", "test")
+_SUMMARY = ("accuracy", "learning_epoch", "lowest_loss", "seconds")
+
+
+def _if_there(read: Callable[[], Any], notes: list[str]) -> Any:
+    try:
+        return read()
+    except DynascopeError as error:
+        notes.append(str(error))
+        return None
+
+
+def _count(run: StoredRun, split: str) -> int:
+    """How many sequences a set has; those of the task need not be drawn for that."""
+    if run.data is None and run.origin is None:
+        task = run.config.task
+        return task.train_size if split == "train" else task.test_size
+    return len(run.examples(split)[1])  # type: ignore[arg-type]
+
+
+def _size(run: StoredRun) -> int:
+    return sum(int(np.prod(shape)) for shape in run.config.shapes.values())
+
+
+def _etag(run: StoredRun, what: str) -> str:
+    """The name of the run's file says what is in it."""
+    return f'"{run.id}-{run.file.stem}-{what}"'
+
+
+def curves(run: StoredRun) -> Blob:
+    """[curves, epochs + 1]."""
+    table = np.stack([run.curves[name] for name in run.curves])
+    return Blob.of(_bytes(table), _etag(run, "curves"))
+
+
+def state(run: StoredRun, epoch: int) -> Blob:
+    """[3, size] after a kept epoch."""
+    kept = np.flatnonzero(run.state_epochs == epoch)
+    if not len(kept):
+        raise RequestError(404, f"Run {run.id} keeps no state after epoch {epoch}.")
+    row = int(kept[-1])
+    return Blob.of(_bytes(run.rows("states", row, row + 1)), _etag(run, f"state-{epoch}"))
+
+
+def examples(run: StoredRun, split: str) -> Blob:
+    """int32 tokens [count, length], then targets [count]."""
+    tokens, targets = run.examples(split)  # type: ignore[arg-type]
+    return Blob.of(_bytes(tokens) + _bytes(targets), _etag(run, split))
+
+
+def weights(run: StoredRun) -> Blob:
+    """[kept epochs, size]. A trajectory can be larger than memory: only rows asked for are read."""
+    row = _size(run) * np.dtype(run.config.precision).itemsize
+
+    def read(begin: int, end: int) -> bytes:
+        first, last = begin // row, -(-end // row)
+        found = _bytes(run.rows("weights", first, last))
+        return found[begin - first * row : end - first * row]
+
+    return Blob(len(run.weight_epochs) * row, _etag(run, "weights"), read)
+
+
+def _bytes(array: Array) -> bytes:
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()

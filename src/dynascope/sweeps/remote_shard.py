@@ -1,0 +1,120 @@
+"""What travels between a sweep and a worker of a cluster, and what the worker does with it.
+
+A shard is a pure function of its jobs, so it has the same bits wherever it was computed. How it
+comes back is the sweep's choice: as bytes, through Ray's object store, or as files that the worker
+puts into a folder that all nodes share. There they are staged: only the sweep itself moves them to
+where they count, so a shard that was given to two workers, because the first seemed lost, is never
+there twice.
+"""
+
+import contextlib
+import os
+import pickle
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynascope import version
+from dynascope.engine import Job, train_job
+from dynascope.errors import DynascopeError
+from dynascope.store.files import TEMPORARY, sync_folder, writing
+from dynascope.store.index import SWEEP
+from dynascope.store.shard_write import RUNS, TRAJECTORIES, ShardFiles
+from dynascope.store.sidecar import ANALYSES
+from dynascope.store.tensors import digest
+from dynascope.sweeps.shard_making import files_of, finish
+
+
+@dataclass(frozen=True)
+class SharedFolder:
+    """A folder that all nodes share, and the stage of one sweep in it."""
+
+    folder: str
+    ledger: str  # digest of its sweep.json
+    stage: str  # name of a folder for the files of this sweep's workers
+
+    @classmethod
+    def of(cls, folder: Path) -> "SharedFolder":
+        stage = f"ray-{secrets.token_hex(6)}"
+        return cls(str(folder.resolve()), digest((folder / SWEEP).read_bytes()), stage)
+
+    @property
+    def staging(self) -> Path:
+        return Path(self.folder, TEMPORARY, self.stage)
+
+    def check(self) -> None:
+        """Make sure, on a worker's node, that it is the very same folder there."""
+        with contextlib.suppress(OSError):
+            if digest(Path(self.folder, SWEEP).read_bytes()) == self.ledger:
+                return
+        raise DynascopeError(
+            f"{self.folder}: expected a folder that all nodes share, but {_here()} does not see "
+            "the sweep in it; without `--results shared` runs come back through Ray itself."
+        )
+
+
+@dataclass(frozen=True)
+class RemoteShard:
+    """What a worker is sent: everything that a shard follows from, and where it goes."""
+
+    jobs: tuple[Job, ...]
+    positions: tuple[int, ...]
+    batch: int
+    shared: SharedFolder | None = None
+    analyse: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A shard that a worker has written, not yet where it counts."""
+
+    place: str  # name of its folder within the staging one
+    name: str
+    parquet_name: str
+    analyses_name: str | None = None
+
+    def adopt(self, shared: SharedFolder) -> None:
+        """Move its files into the store, the one that counts last; again is no harm."""
+        source = shared.staging / self.place
+        files = [(TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)]
+        if self.analyses_name:
+            files.insert(1, (ANALYSES, self.analyses_name))
+        for kind, name in files:
+            target = Path(shared.folder, kind, name)
+            with writing(target):
+                target.parent.mkdir(exist_ok=True)
+                try:
+                    os.replace(source / kind / name, target)
+                except FileNotFoundError:
+                    if not target.exists():
+                        raise
+                sync_folder(target.parent)
+
+
+def make_remotely(sent_by: str, packed: bytes) -> ShardFiles | Staged:
+    """In a worker: train the shard of a packed `Parcel`.
+
+    Packed, because only the same version is sure to understand it; the version comes first.
+    """
+    if sent_by != version.__version__:
+        raise DynascopeError(
+            f"ray: expected dynascope {sent_by} on every node, but {_here()} has "
+            f"{version.__version__}."
+        )
+    parcel: RemoteShard = pickle.loads(packed)
+    if parcel.shared:
+        parcel.shared.check()
+    runs = [finish(train_job(job), parcel.analyse) for job in parcel.jobs]
+    files = files_of(runs, parcel.positions, parcel.batch)
+    return files if parcel.shared is None else _stage(files, parcel.shared.staging)
+
+
+def _stage(files: ShardFiles, staging: Path) -> Staged:
+    place = secrets.token_hex(6)
+    files.write(staging / place, staging / place)
+    analyses = files.analyses.file_name if files.analyses else None
+    return Staged(place, files.name, files.parquet_name, analyses)
+
+
+def _here() -> str:
+    return os.uname().nodename

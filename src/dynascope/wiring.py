@@ -1,0 +1,50 @@
+"""Who does what `Run` and `Runs` offer: the one place where runs meet the layers above them.
+
+It is given to `services.provide` as it is. Each layer is imported when it is first needed: whoever
+only trains waits neither for Arrow nor for SciPy.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dynascope.run import Run, Runs
+
+if TYPE_CHECKING:
+    import os
+
+    import pyarrow
+
+    from dynascope.progress import Report
+    from dynascope.trainer import Trainer
+
+
+def trainer_at(run: Run, epoch: int) -> "Trainer":
+    from dynascope.trainer import Trainer
+
+    return Trainer.at(run, epoch)
+
+
+def table(runs: Runs, columns: Sequence[str] | None, curves: bool) -> "pyarrow.Table":
+    from dynascope.store.tables import table_of
+
+    return table_of(runs, columns, curves)
+
+
+def matching(runs: Runs, condition: str) -> Collection[str]:
+    from dynascope.store.query import matching
+
+    return matching(runs, condition)
+
+
+def analyse(
+    runs: Runs, kinds: str | Iterable[str], threads: int | None, report: "Report | None"
+) -> "pyarrow.Table":
+    from dynascope.findings.keeping import analyse
+
+    return analyse(runs, kinds, threads, report)
+
+
+def save(runs: Runs, folder: "str | os.PathLike[str]", append: bool) -> None:
+    from dynascope.store.save import save
+
+    save(runs, folder, append)
