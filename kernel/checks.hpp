@@ -89,8 +89,10 @@ inline bool check_examples(const char* field, const Examples& e, const Shape& s,
 }
 
 /// Training tabulates every pair of a token and a position at every step.
-inline bool check_pairs(const Shape& s) {
-  return whole("task.length * task.vocab", static_cast<double>(s.length * s.vocab), 2, MAX_PAIRS);
+inline bool check_task_size(const Shape& s) {
+  return whole("task.length", static_cast<double>(s.length), 1, MAX_LENGTH) &&
+         whole("task.vocab", static_cast<double>(s.vocab), 2, MAX_VOCAB) &&
+         whole("task.length * task.vocab", static_cast<double>(s.length * s.vocab), 2, MAX_PAIRS);
 }
 
 inline bool check_cut(const uint8_t* positions, const Shape& s) {
@@ -200,14 +202,15 @@ inline bool read_options(Section& out, const char* section, const double* number
   return true;
 }
 
-/// A model's shape; `numbers` are those of the section `model`.
+/// A model's shape; `numbers` are those of the section `model`. Weights may be evaluated that no
+/// task has: with every embedding row a token, or a single one, or longer sequences.
 inline bool read_shape(Shape& s, double vocab, double length, const double* numbers) {
   if (!read_options(s, "model", numbers)) return false;
   s.vocab = static_cast<int64_t>(vocab);
   s.length = static_cast<int64_t>(length);
   if (s.embeddings == 0) s.embeddings = s.vocab;
   return whole("task.vocab", vocab, 1, MAX_EMBEDDINGS) &&
-         whole("task.length", length, 1, MAX_LENGTH) &&
+         whole("task.length", length, 1, MAX_LENGTH * MAX_EMBEDDINGS / vocab) &&
          whole("model.embeddings", static_cast<double>(s.embeddings), vocab, MAX_EMBEDDINGS);
 }
 

@@ -22,7 +22,7 @@ template <class T> class PyTrainer {
                        full_gradients};
     expect(sets.size() == SETS, "three sets are needed");
     for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
-    must(check_examples("train", in.sets[TRAIN_SET], shape, 1) && check_pairs(shape) &&
+    must(check_examples("train", in.sets[TRAIN_SET], shape, 1) && check_task_size(shape) &&
          check_batch(training, in.sets[TRAIN_SET].count));
     nb::gil_scoped_release release;
     memory_ = allocate(engine<T>().trainer_bytes(in));

@@ -333,7 +333,7 @@ TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* s
     if (!check_examples(fields[i], data[i], m->shape, i == TRAIN_SET)) return nullptr;
   }
   Training chosen{};
-  if (!check_pairs(m->shape) || !read_training(chosen, training, data[TRAIN_SET].count) ||
+  if (!check_task_size(m->shape) || !read_training(chosen, training, data[TRAIN_SET].count) ||
       !whole("seed", seed, 0, WHOLE))
     return nullptr;
   return m->visit([&](auto zero) -> TrainerHandle* {
