@@ -117,7 +117,8 @@ enum class Needs { NOTHING, TEST, UNSEEN, GRADIENTS, FULL_GRADIENTS };
 #define DYNASCOPE_ACTIVATIONS(X)                \
   X(GELU, gelu, Gelu, 1.1289041452, 4.0, false) \
   X(RELU, relu, Relu, 1.0, 1.0, true)           \
-  X(SILU, silu, Silu, 1.0998393202, 8.0, false)
+  X(SILU, silu, Silu, 1.0998393202, 8.0, false) \
+  X(TANH, tanh, Tanh, 1.0, 0.0, false)
 
 // X(id, name); normalize.hpp has the formulas
 #define DYNASCOPE_NORMS(X) \

@@ -244,6 +244,23 @@ struct Silu {
   }
 };
 
+/// With s = e/(1 + e), e = e^(-2|x|): tanh |x| = 1 - 2 s, tanh' = 4 s (1 - s), which does not
+/// cancel as 1 - tanh^2 would; tanh'' = -2 tanh tanh'.
+struct Tanh {
+  template <class T> static DYNASCOPE_INLINE ValueSlopeAndBend<T> all(const Lanes<T>& x) {
+    const ValueAndSlope<T> y = both<T>(x);
+    return {y.value, y.slope, broadcast(T(-2)) * y.value * y.slope};
+  }
+  template <class T> static DYNASCOPE_INLINE ValueAndSlope<T> both(const Lanes<T>& x) {
+    const Lanes<T> one = broadcast(T(1)), e = exponential<T>(broadcast(T(-2)) * absolute<T>(x));
+    const Lanes<T> s = e / (one + e), y = one - (s + s);
+    return {select(x < zero<T>(), -y, y), broadcast(T(4)) * s * (one - s)};
+  }
+  template <class T> static DYNASCOPE_INLINE Lanes<T> value(const Lanes<T>& x) {
+    return both<T>(x).value;
+  }
+};
+
 /// f(Gelu{}) for GELU and so on: what is compiled for each activation, chosen once.
 template <class F> DYNASCOPE_INLINE auto with_activation(int activation, F f) {
   switch (activation) {

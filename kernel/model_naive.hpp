@@ -57,10 +57,12 @@ Vector<T> norm_backward(const Vector<T>& dy, const Vector<T>& x, const Normed<T>
 template <class T> T activate(T x, int kind) {
   if (kind == RELU) return x > 0 ? x : 0;
   if (kind == SILU) return x / (1 + std::exp(-x));
+  if (kind == TANH) return std::tanh(x);
   return x * std::erfc(-x / std::sqrt(T(2))) / 2;
 }
 template <class T> T activation_slope(T x, int kind) {
   if (kind == RELU) return x > 0 ? 1 : 0;
+  if (kind == TANH) return 1 / (std::cosh(x) * std::cosh(x));
   if (kind == SILU) {
     const T s = 1 / (1 + std::exp(-x));
     return s * (1 + x * (1 - s));

@@ -31,7 +31,7 @@ except ModuleNotFoundError as error:
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU}
+ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU, "tanh": nn.Tanh}
 
 
 class Normalize(nn.Module):

@@ -33,6 +33,9 @@ REFERENCE = {
     "silu": lambda x: x * special.expit(x),
     "silu_slope": logistic_slope,
     "silu_bend": logistic_bend,
+    "tanh": np.tanh,
+    "tanh_slope": lambda x: 1 / np.cosh(x) ** 2,
+    "tanh_bend": lambda x: -2 * np.tanh(x) / np.cosh(x) ** 2,
 }
 TOLERANCE = {np.float32: 2e-7, np.float64: 1e-14}
 
@@ -84,6 +87,11 @@ def test_error_over_the_range(name: str, dtype: type) -> None:
         ("relu_slope", 0.0, 0.0),
         ("silu", 0.0, 0.0),
         ("silu", 1e20, 1e20),
+        ("tanh", 0.0, 0.0),
+        ("tanh", 1e20, 1.0),
+        ("tanh", -np.inf, -1.0),
+        ("tanh_slope", 0.0, 1.0),
+        ("tanh_bend", 1e20, 0.0),
         *((name, np.nan, np.nan) for name in REFERENCE if name != "relu_slope"),
     ],
 )

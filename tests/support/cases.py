@@ -66,6 +66,7 @@ def _each(category: str, key: str, values: list[Any], **common: Any) -> list[Cas
     return [Case(category, {**changes, key: value}) for value in values]
 
 
+ACTIVATIONS = ["gelu", "relu", "silu", "tanh"]
 SHORT = {"task.length": 3, "task.relevant": 2, "model.norm": "none"}
 CASES = [
     Case("default"),
@@ -80,8 +81,8 @@ CASES = [
     *_each("norm, eps", "model.norm_eps", [0.0, 0.3], model__norm="unit"),
     *_each("norm, eps", "model.norm_eps", [0.0, 0.3], model__norm="rms"),
     *_each("norm, tau", "model.norm_tau", [0.2, 5.0], model__norm="smooth"),
-    *_each("activation", "model.activation", ["relu", "silu"]),
-    *_each("activation, large d", "model.activation", ["gelu", "relu", "silu"], model__dim=5),
+    *_each("activation", "model.activation", ["relu", "silu", "tanh"]),
+    *_each("activation, large d", "model.activation", ACTIVATIONS, model__dim=5),
     *_each("no biases", "model.dim", [2, 3, 9], model__bias=False),
     *_each("vocabulary", "task.vocab", [3, 4, 5, 10, 16, 17, 300]),
     *_each("vocabulary, large d", "task.vocab", [3, 17], model__dim=5),

@@ -44,7 +44,8 @@ def forward(
     values = z @ p["value"].T
     xi = (attention[..., None] * values).sum(1)
     x = norm(xi, model)
-    activation = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}[model.activation]
+    activations = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu, "tanh": torch.tanh}
+    activation = activations[model.activation]
     hidden = activation(x @ p["receptors"].T + p.get("receptor_bias", torch.zeros(1).double()))
     alive = torch.ones(hidden.shape[1], dtype=hidden.dtype)
     alive[list(ablate.get("hidden", []))] = 0

@@ -13,7 +13,8 @@ from dynascope import _kernel, catalog
 from dynascope.theory import bounds, bounds_along
 from dynascope.theory._norms import jacobian, stretch_limit
 
-NORMS, ACTIVATIONS = ("rms", "unit", "smooth", "none"), ("gelu", "relu", "silu")
+NORMS = ("rms", "unit", "smooth", "none")
+ACTIVATIONS = ("gelu", "relu", "silu", "tanh")
 SETTINGS = list(product(NORMS, ACTIVATIONS, (True, False)))
 FEW, MANY = 120, 420  # weights in each of the 24 settings: 2,880 always, 10,080 in the slow part
 

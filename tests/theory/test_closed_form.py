@@ -14,7 +14,8 @@ import dynascope as ds
 from dynascope.theory import class_gradients, gradients, stationarity
 from dynascope.theory import closed_form as module
 
-NORMS, ACTIVATIONS = ("rms", "unit", "smooth", "none"), ("gelu", "relu", "silu")
+NORMS = ("rms", "unit", "smooth", "none")
+ACTIVATIONS = ("gelu", "relu", "silu", "tanh")
 SIZES = list(product((1, 2, 3, 8), (2, 3, 5), (0, 2)))  # dim, vocab, embeddings beyond vocab
 WHOLE = [case for case in CASES if not case.ablate]  # formulas are those of whole models
 

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 1323095253;
+export const CATALOG = 4167455066;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -88,7 +88,7 @@ export interface Config {
     dim: number; // length of an embedding
     hidden: number; // hidden units of the feed-forward
     bias: boolean; // whether the feed-forward has biases
-    activation: "gelu" | "relu" | "silu"; // of the hidden units
+    activation: "gelu" | "relu" | "silu" | "tanh"; // of the hidden units
     norm: "rms" | "unit" | "smooth" | "none"; // how vectors are normalised
     norm_eps: number; // added to the length in rms and unit
     norm_tau: number; // length from which on smooth equals rms
@@ -146,7 +146,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "model.dim", kind: "whole", optional: false, kept: true, standard: 2, meaning: "length of an embedding", low: 1, high: 1024, above: false },
   { name: "model.hidden", kind: "whole", optional: false, kept: true, standard: 32, meaning: "hidden units of the feed-forward", low: 1, high: 65536, above: false },
   { name: "model.bias", kind: "flag", optional: false, kept: true, standard: true, meaning: "whether the feed-forward has biases" },
-  { name: "model.activation", kind: "word", optional: false, kept: true, standard: "gelu", meaning: "of the hidden units", words: ["gelu", "relu", "silu"] },
+  { name: "model.activation", kind: "word", optional: false, kept: true, standard: "gelu", meaning: "of the hidden units", words: ["gelu", "relu", "silu", "tanh"] },
   { name: "model.norm", kind: "word", optional: false, kept: true, standard: "rms", meaning: "how vectors are normalised", words: ["rms", "unit", "smooth", "none"] },
   { name: "model.norm_eps", kind: "real", optional: false, kept: true, standard: 1e-05, meaning: "added to the length in rms and unit", low: 0, high: null, above: false },
   { name: "model.norm_tau", kind: "real", optional: false, kept: true, standard: 1.0, meaning: "length from which on smooth equals rms", low: 1e-06, high: null, above: false },
