@@ -119,6 +119,12 @@ def test_the_readmes_two_commands() -> None:
         assert os.access(ROOT / script, os.X_OK), script
 
 
+def test_the_readmes_examples_need_only_what_setup_installs() -> None:
+    """pandas and PyTorch are extras: these would fail after `scripts/setup`."""
+    code = "\n".join(block.code for block in examples(README))
+    assert not re.search(r"\.frame\(|to_pandas|import (pandas|torch)", code)
+
+
 def test_the_readme_counts_what_its_example_counts() -> None:
     """The example asserts how many of the twenty runs solve the task; the caption says it too."""
     text = README.read_text(encoding="utf-8")
