@@ -133,10 +133,11 @@ enum class Metric { PLAIN, SECOND_MOMENT, NONLINEAR };
 
 // X(id, name, what the two slots of its state hold ("": nothing), metric, whether weight decay is
 //   apart from the gradient)
-#define DYNASCOPE_RULES(X)                                             \
-  X(SGD, sgd, "momentum", "", PLAIN, false)                            \
-  X(ADAM, adam, "first_moment", "second_moment", SECOND_MOMENT, false) \
-  X(ADAMW, adamw, "first_moment", "second_moment", SECOND_MOMENT, true)
+#define DYNASCOPE_RULES(X)                                              \
+  X(SGD, sgd, "momentum", "", PLAIN, false)                             \
+  X(ADAM, adam, "first_moment", "second_moment", SECOND_MOMENT, false)  \
+  X(ADAMW, adamw, "first_moment", "second_moment", SECOND_MOMENT, true) \
+  X(LION, lion, "momentum", "", NONLINEAR, true)
 
 // X(id, name, whether it ends with the run: then a longer run is another run)
 #define DYNASCOPE_SCHEDULES(X) \

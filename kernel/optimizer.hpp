@@ -1,6 +1,6 @@
 // Update rules on the padded parameter vector, following torch.optim: SGD with momentum, Adam,
-// AdamW; global gradient clipping, learning-rate schedules, frozen entries, and constraints after a
-// step.
+// AdamW; Lion; global gradient clipping, learning-rate schedules, frozen entries, and constraints
+// after a step.
 #pragma once
 
 #include "arena.hpp"
@@ -70,8 +70,11 @@ template <class T> class Optimizer {
     if (any_frozen_) clear_frozen(grad);
     if (training_.clip > 0) clip(grad);
     const double lr = learning_rate(training_, step, total);
-    if (training_.optimizer == SGD) descend(theta, grad, static_cast<T>(lr));
-    else adapt(theta, grad, lr, step + 1);
+    switch (training_.optimizer) {
+      case SGD: descend(theta, grad, static_cast<T>(lr)); break;
+      case LION: follow_signs(theta, grad, lr); break;
+      default: adapt(theta, grad, lr, step + 1);
+    }
     constrain(theta);
   }
 
@@ -120,6 +123,12 @@ template <class T> class Optimizer {
     }
   }
 
+  /// Moments that fade away would end as denormals, a hundred times slower: stop at 0 before.
+  static V negligible_is_zero(const V& m) {
+    const V negligible = broadcast(static_cast<T>(sizeof(T) == 4 ? 1e-35 : 1e-290));
+    return select(absolute<T>(m) < negligible, zero<T>(), m);
+  }
+
   void adapt(T* theta, const T* grad, double lr, int64_t t) {
     const double unbias1 = 1.0 - (t < forgotten_[0] ? power(training_.beta1, t) : 0.0);
     const double unbias2 = 1.0 - (t < forgotten_[1] ? power(training_.beta2, t) : 0.0);
@@ -132,20 +141,36 @@ template <class T> class Optimizer {
     const V rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
     const bool decoupled = RULE_ROWS[training_.optimizer].decoupled_decay;
     const V shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
-    // Moments that fade away would end as denormals, a hundred times slower: stop at 0 before.
-    const V negligible = broadcast(static_cast<T>(sizeof(T) == 4 ? 1e-35 : 1e-290));
     for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
       const V w = load(theta + i), rate = load(rate_ + i);
       const V g = decoupled ? load(grad + i) : decayed(load(grad + i), w);
-      V m = beta1 * load(first + i) + rest1 * g;
-      V v = beta2 * load(second + i) + rest2 * (g * g);
-      m = select(absolute<T>(m) < negligible, zero<T>(), m);
-      v = select(v < negligible, zero<T>(), v);
+      const V m = negligible_is_zero(beta1 * load(first + i) + rest1 * g);
+      const V v = negligible_is_zero(beta2 * load(second + i) + rest2 * (g * g));
       store(first + i, m);
       store(second + i, v);
       const V kept = decoupled ? w - shrink * rate * w : w;
       const V moved = kept - step_size * rate * m / (square_root(v) * inverse_root + eps);
       store(theta + i, select(rate == zero<T>(), w, moved));
+    }
+  }
+
+  /// Lion (Chen et al., "Symbolic discovery of optimization algorithms", 2023):
+  /// w -= lr (sign(beta1 m + (1 - beta1) g) + decay w), then m = beta2 m + (1 - beta2) g.
+  void follow_signs(T* theta, const T* grad, double lr) {
+    const V beta1 = broadcast(static_cast<T>(training_.beta1)),
+            beta2 = broadcast(static_cast<T>(training_.beta2));
+    const V rest1 = broadcast(static_cast<T>(1.0 - training_.beta1)),
+            rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
+    const V size = broadcast(static_cast<T>(lr)),
+            shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
+    const V one = broadcast(T(1)), nil = zero<T>();
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
+      const V w = load(theta + i), rate = load(rate_ + i), g = load(grad + i), m = load(first + i);
+      const V along = beta1 * m + rest1 * g;
+      const V sign = select(along > nil, one, select(along < nil, -one, nil));
+      const V moved = (w - shrink * rate * w) - size * rate * sign;
+      store(theta + i, select(rate == nil, w, moved));
+      store(first + i, negligible_is_zero(beta2 * m + rest2 * g));
     }
   }
 

@@ -90,9 +90,10 @@ class TrainingConfig(TrainingOptions):
     - `mlp_lr_discount` divides the feed-forward's learning rate.
     - `frozen` lists parameters or parts of them that stay as they are: `"query"`,
       `"position_embedding[5:]"`.
-    - `momentum` belongs to sgd; `beta1`, `beta2` and `eps` to adam and adamw.
-    - `weight_decay` is decoupled in adamw and added to the gradient in sgd and adam, as in
-      torch.optim.
+    - `momentum` belongs to sgd; `beta1` and `beta2` to adam, adamw and lion; `eps` to adam and
+      adamw.
+    - `weight_decay` is decoupled in adamw and lion, and added to the gradient in sgd and adam, as
+      in torch.optim.
     - `clip` is the largest norm of the whole gradient.
     - `schedule`: `constant`; `warmup` rises linearly over the first `warmup` steps; `cosine` does
       so too, then falls to `lr_final` at the end.

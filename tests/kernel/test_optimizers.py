@@ -44,6 +44,19 @@ CASES: dict[str, dict[str, Any]] = {
         "training.weight_decay": 0.1,
         "training.clip": 0.05,
     },
+    "lion": {"training.optimizer": "lion", "training.lr": 1e-3},
+    "lion, betas and decay": {
+        "training.optimizer": "lion",
+        "training.beta1": 0.95,
+        "training.beta2": 0.98,
+        "training.weight_decay": 0.3,
+        "training.schedule": "cosine",
+    },
+    "lion, frozen and discounted": {
+        "training.optimizer": "lion",
+        "training.frozen": ["query", "receptors[2:]"],
+        "training.mlp_lr_discount": 4.0,
+    },
     "clipped": {"training.optimizer": "sgd", "training.lr": 0.3, "training.clip": 0.05},
     "warm-up": {"training.schedule": "warmup", "training.warmup": 37},
     "cosine": {"training.schedule": "cosine", "training.lr_final": 1e-4},
@@ -78,6 +91,7 @@ def torch_run(config: ds.Config, seed: int) -> tuple[dict[str, np.ndarray], list
     make: Any = {
         "sgd": lambda: torch.optim.SGD(groups, momentum=t.momentum, weight_decay=t.weight_decay),
         "adam": lambda: torch.optim.Adam(groups, weight_decay=t.weight_decay, **betas),
+        "lion": lambda: Lion(groups, (t.beta1, t.beta2), t.weight_decay),
         "adamw": lambda: torch.optim.AdamW(groups, weight_decay=t.weight_decay, **betas),
     }
     optimizer = make[t.optimizer]()
@@ -106,6 +120,23 @@ def torch_run(config: ds.Config, seed: int) -> tuple[dict[str, np.ndarray], list
             for name, q in p.items():  # torch has no masks: put frozen entries back
                 q[torch.as_tensor(fixed[name])] = kept[name][torch.as_tensor(fixed[name])]
     return {name: q.detach().numpy() for name, q in p.items()}, norms
+
+
+class Lion(torch.optim.Optimizer):
+    """Lion from the formulas of its paper: the sign of an interpolation, then the momentum."""
+
+    def __init__(self, groups: Any, betas: tuple[float, float], decay: float) -> None:
+        super().__init__(groups, {})
+        self.betas, self.decay = betas, decay
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        for group in self.param_groups:
+            for q in group["params"]:
+                m = self.state[q].setdefault("m", torch.zeros_like(q))
+                direction = torch.lerp(q.grad, m, self.betas[0]).sign() + self.decay * q
+                q -= group["lr"] * direction
+                m.copy_(torch.lerp(q.grad, m, self.betas[1]))
 
 
 def rate(t: ds.TrainingConfig, step: int, total: int) -> float:

@@ -286,3 +286,11 @@ def test_bad_input(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(ds.DynascopeError, match=says) as raised:
         call()
     assert str(raised.value).count(". ") == 0
+
+
+def test_a_rule_of_signs_has_no_sharpness_limit() -> None:
+    changes = {"training.optimizer": "lion", "training.epochs": 2, "model.hidden": 4}
+    run = ds.train(ds.Config().replace(changes), progress=False)[0]
+    found = curvature(run)
+    assert (found.sharpness_limit, found.unstable, found.preconditioned) == (None, None, None)
+    assert "no sharpness limit" in found.describe()

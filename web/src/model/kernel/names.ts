@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 4167455066;
+export const CATALOG = 1231966772;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -95,7 +95,7 @@ export interface Config {
     embeddings: number | null; // rows of the token embedding; none: as many as tokens
   };
   training: {
-    optimizer: "sgd" | "adam" | "adamw"; // the rule that moves the weights
+    optimizer: "sgd" | "adam" | "adamw" | "lion"; // the rule that moves the weights
     lr: number; // learning rate
     batch: number; // sequences in a step
     epochs: number; // epochs to train
@@ -151,7 +151,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "model.norm_eps", kind: "real", optional: false, kept: true, standard: 1e-05, meaning: "added to the length in rms and unit", low: 0, high: null, above: false },
   { name: "model.norm_tau", kind: "real", optional: false, kept: true, standard: 1.0, meaning: "length from which on smooth equals rms", low: 1e-06, high: null, above: false },
   { name: "model.embeddings", kind: "whole", optional: true, kept: true, standard: null, meaning: "rows of the token embedding; none: as many as tokens", low: 2, high: 8192, above: false },
-  { name: "training.optimizer", kind: "word", optional: false, kept: true, standard: "adam", meaning: "the rule that moves the weights", words: ["sgd", "adam", "adamw"] },
+  { name: "training.optimizer", kind: "word", optional: false, kept: true, standard: "adam", meaning: "the rule that moves the weights", words: ["sgd", "adam", "adamw", "lion"] },
   { name: "training.lr", kind: "real", optional: false, kept: true, standard: 0.003, meaning: "learning rate", low: 0, high: null, above: true },
   { name: "training.batch", kind: "whole", optional: false, kept: true, standard: 32, meaning: "sequences in a step", low: 1, high: 16777216, above: false },
   { name: "training.epochs", kind: "whole", optional: false, kept: true, standard: 1000, meaning: "epochs to train", low: 0, high: 10000000, above: false },
