@@ -100,7 +100,7 @@ USE = """
 import json, sys
 import dynascope as ds
 from dynascope.cli import main
-from dynascope.sandbox.analyses import analysis
+from dynascope.sandbox.analysis_answers import analysis
 folder = sys.argv[1]
 runs = ds.load(folder)
 made = runs.analyse("size", progress=False).to_pylist()
