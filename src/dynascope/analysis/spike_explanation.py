@@ -14,6 +14,7 @@ from dynascope.analysis.spike_causes import Amplified, Mechanisms, find_rise, me
 from dynascope.analysis.spike_detection import Event
 from dynascope.replay import Piece, Replay
 from dynascope.run import Run
+from dynascope.update_rule import unbias
 
 Array = npt.NDArray[Any]
 
@@ -215,10 +216,11 @@ def _second_moments(run: Run, replay: Replay, done: int) -> tuple[float, float]:
     t = run.config.training
     before, after = (replay.state(epoch, offset + i).astype(float) for i in (0, 1))
     gradient = (after[1] - t.beta1 * before[1]) / (1 - t.beta1)
-    root = np.sqrt(before[2].sum() / (1 - t.beta2 ** max(done, 1)))
+    root = np.sqrt(before[2].sum() / unbias(t, max(done, 1))[1])
     kept = (run.state_epochs > 0) & (run.state_epochs <= epoch)
-    age = run.state_epochs[kept] * replay.per_epoch
-    roots = np.sqrt(run.states[kept, 2].astype(float).sum(axis=1) / (1 - t.beta2**age))
+    ages = run.state_epochs[kept] * replay.per_epoch
+    factors = np.array([unbias(t, int(steps))[1] for steps in ages])
+    roots = np.sqrt(run.states[kept, 2].astype(float).sum(axis=1) / factors)
     largest = max(root, roots.max(initial=0.0))
     norm = float(np.sqrt((gradient**2).sum()))
     surprise = norm / root if root > 0 else float("inf")

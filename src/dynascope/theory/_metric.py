@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dynascope._kernel import PARAMETER_NAMES
 from dynascope.config import Config, TrainingConfig
 from dynascope.run_size import steps_per_epoch
+from dynascope.update_rule import learning_rate, unbias
 
 Array = npt.NDArray[Any]
 
@@ -52,8 +53,9 @@ def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> 
     if not steps or state is None:
         return Metric(None, False, None, lr, limit(training, lr), decay)
     first, second = np.asarray(state[1:], np.float64)
-    root = np.sqrt(second / (1 - training.beta2**steps)) + training.eps
-    scale = (1 - training.beta1**steps) * root / rate
+    unbias_first, unbias_second = unbias(training, steps)
+    root = np.sqrt(second / unbias_second) + training.eps
+    scale = unbias_first * root / rate
     return Metric(scale, True, -first / scale, lr, limit(training, lr), decay)
 
 
@@ -86,19 +88,3 @@ def rates(config: Config) -> Array:
             for name, shape in config.shapes.items()
         ]
     )
-
-
-def learning_rate(config: Config, step: int) -> float:
-    """Of a step, counted from 0."""
-    training, total = config.training, config.training.epochs * steps_per_epoch(config)
-    if training.schedule == "constant":
-        return training.lr
-    if step < training.warmup:
-        return training.lr * (step + 1) / training.warmup
-    if training.schedule == "warmup":
-        return training.lr
-    done, span = step - training.warmup, total - training.warmup
-    if done >= span:
-        return training.lr_final
-    wave = (1 + math.cos(math.pi * done / span)) / 2
-    return training.lr_final + (training.lr - training.lr_final) * wave

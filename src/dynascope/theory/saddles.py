@@ -35,11 +35,12 @@ from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.run_size import steps_per_epoch
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import Metric, gradient_decay, learning_rate
+from dynascope.theory._metric import Metric, gradient_decay
 from dynascope.theory._surface import Place
 from dynascope.theory.curvature import Each, Follower
 from dynascope.theory.escape import Bends, Escape, bends, escape
 from dynascope.theory.spectrum import Spectrum
+from dynascope.update_rule import learning_rate
 
 Array = npt.NDArray[Any]
 SaddleVerdict = Literal[
