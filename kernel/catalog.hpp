@@ -137,11 +137,11 @@ enum class Metric { PLAIN, SECOND_MOMENT, NONLINEAR };
   X(ADAM, adam, "first_moment", "second_moment", SECOND_MOMENT, false) \
   X(ADAMW, adamw, "first_moment", "second_moment", SECOND_MOMENT, true)
 
-// X(id, name)
+// X(id, name, whether it ends with the run: then a longer run is another run)
 #define DYNASCOPE_SCHEDULES(X) \
-  X(CONSTANT, constant)        \
-  X(WARMUP, warmup)            \
-  X(COSINE, cosine)
+  X(CONSTANT, constant, false) \
+  X(WARMUP, warmup, false)     \
+  X(COSINE, cosine, true)
 
 // ---- enumerations and rows ----------------------------------------------------------------------
 #define X(id, ...) id,
@@ -215,6 +215,16 @@ constexpr RuleRow RULE_ROWS[] = {
 #define X(id, name, first, second, metric, decoupled) \
   {#name, {first, second}, Metric::metric, decoupled},
     DYNASCOPE_RULES(X)
+#undef X
+};
+
+struct ScheduleRow {
+  const char* name;
+  bool ends;
+};
+constexpr ScheduleRow SCHEDULE_ROWS[] = {
+#define X(id, name, ends) {#name, ends},
+    DYNASCOPE_SCHEDULES(X)
 #undef X
 };
 

@@ -182,6 +182,12 @@ template <class Put> void write_catalog(Put put) {
     out.field("decoupled_decay", row.decoupled_decay);
     out.end("}");
   });
+  write_rows(out, "schedules", SCHEDULE_ROWS, [&](const ScheduleRow& row) {
+    out.begin("{");
+    out.field("name", row.name);
+    out.field("ends", row.ends);
+    out.end("}");
+  });
   write_rows(out, "options", OPTIONS, [&](const Option& o) { write_option(out, o); });
   out.key("limits");
   out.begin("{");

@@ -53,6 +53,11 @@ class UpdateRule(NamedTuple):
     decoupled_decay: bool  # weight decay is apart from the gradient
 
 
+class Schedule(NamedTuple):
+    name: str
+    ends: bool  # with the run: then a longer run is another run
+
+
 class Option(NamedTuple):
     """An option under its dotted name; of limits and words only what its kind has."""
 
@@ -97,6 +102,7 @@ CURVES = tuple(Curve(**row) for row in _TABLE["curves"])
 STEP_CURVES = tuple(Curve(**row) for row in _TABLE["step_curves"])
 ACTIVATIONS = {row["name"]: Activation(**row) for row in _TABLE["activations"]}
 UPDATE_RULES = {row["name"]: UpdateRule(**_plain(row)) for row in _TABLE["rules"]}
+SCHEDULES = {row["name"]: Schedule(**row) for row in _TABLE["schedules"]}
 OPTIONS = {row["name"]: _option(row) for row in _TABLE["options"]}
 LIMITS: Mapping[str, int] = _TABLE["limits"]
 

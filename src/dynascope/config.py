@@ -105,6 +105,16 @@ class TrainingConfig(TrainingOptions):
         if self.lr_final > self.lr:
             raise expected("training.lr_final", f"at most training.lr = {self.lr!r}", self.lr_final)
 
+    @property
+    def rule(self) -> catalog.UpdateRule:
+        """What the kernel's table says of the optimizer."""
+        return catalog.UPDATE_RULES[self.optimizer]
+
+    @property
+    def ends(self) -> bool:
+        """Whether the schedule ends with the run: then a longer run is another run."""
+        return catalog.SCHEDULES[self.schedule].ends
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordConfig(RecordOptions):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel, catalog
-from dynascope.config import Config, ModelConfig
+from dynascope.config import Config, ModelConfig, TrainingConfig
 from dynascope.data import check_seed, check_targets, check_tokens
 from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.option_tables import to_tables
@@ -45,6 +45,10 @@ def kernel_shape(model: ModelConfig, sizes: Mapping[str, int]) -> _kernel.Shape:
     rows = None if sizes["embeddings"] == sizes["vocab"] else sizes["embeddings"]
     options = {**to_tables(model), "embeddings": rows}
     return _kernel.Shape(vocab=sizes["vocab"], length=sizes["length"], model=options)
+
+
+def kernel_training(training: TrainingConfig) -> _kernel.Training:
+    return _kernel.Training(to_tables(training))
 
 
 def config_shape(config: Config) -> _kernel.Shape:

@@ -163,7 +163,7 @@ class Run:
             raise DynascopeError(
                 f"run: expected one that can go on, but it diverged at epoch {self.diverged}."
             )
-        if self.config.training.schedule == "cosine":
+        if self.config.training.ends:
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to go on with a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."

@@ -10,8 +10,7 @@ from dynascope.config import Config, check_config
 from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
 from dynascope.errors import DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
-from dynascope.model import config_shape, initial_parameters
-from dynascope.option_tables import to_tables
+from dynascope.model import config_shape, initial_parameters, kernel_training
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.tape import Tape
@@ -154,7 +153,7 @@ class Trainer:
             )
         epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
         config = self.config
-        if epochs > config.training.epochs and config.training.schedule != "cosine":
+        if epochs > config.training.epochs and not config.training.ends:
             config = config.replace({"training.epochs": epochs})  # what it would be in one go
         weights, weight_epochs, states, state_epochs = self._tape.kept(self._kernel)
         return Run(
@@ -222,7 +221,7 @@ def _make(
     make = _kernel.Trainer32 if config.precision == "float32" else _kernel.Trainer64
     return make(
         config_shape(config),
-        _kernel.Training(to_tables(config.training)),
+        kernel_training(config.training),
         sets,
         seed,
         np.ascontiguousarray(start.flat),

@@ -12,7 +12,6 @@ import dynascope as ds
 from dynascope import _kernel, catalog
 from dynascope.theory import bounds, bounds_along
 from dynascope.theory._norms import jacobian, stretch_limit
-from dynascope.theory._terms import STEEPEST
 
 NORMS, ACTIVATIONS = ("rms", "unit", "smooth", "none"), ("gelu", "relu", "silu")
 SETTINGS = list(product(NORMS, ACTIVATIONS, (True, False)))
@@ -105,7 +104,7 @@ def test_the_papers_bound_fails_far_from_the_origin_too() -> None:
     xi = 1.5 * math.sqrt(0.5)
     query = 0.5 * 1e6 * (1 + 500 / xi) / math.sqrt(2)
     assert got.by_parameter["query"][0] == pytest.approx(query, rel=1e-12)
-    limit = 0.5 * 1e6 * (1 + STEEPEST["gelu"] * 1000 / xi) / math.sqrt(2)
+    limit = 0.5 * 1e6 * (1 + catalog.ACTIVATIONS["gelu"].steepest * 1000 / xi) / math.sqrt(2)
     assert got.by_parameter["query"][1] == pytest.approx(limit, rel=1e-12)
 
 
@@ -228,7 +227,7 @@ def test_equal_embeddings_and_weights_of_zero(norm: str) -> None:
 def test_the_steepest_slopes(activation: str) -> None:
     x = np.linspace(-40, 40, 2_000_001)
     steepest = float(np.abs(_kernel.math(f"{activation}_slope", x)).max())
-    assert steepest <= STEEPEST[activation] < steepest + 1e-9
+    assert steepest <= catalog.ACTIVATIONS[activation].steepest < steepest + 1e-9
     assert (np.abs(_kernel.math(activation, x)) <= np.abs(x)).all()
 
 

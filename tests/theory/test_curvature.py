@@ -10,10 +10,9 @@ from small_runs import TINY, Array, oracle, trained
 
 import dynascope as ds
 from dynascope.run import Origin
-from dynascope.theory import curvature, spectrum
+from dynascope.theory import _metric, curvature, spectrum
 from dynascope.theory import curvature_thresholds as t
 from dynascope.theory.symmetry import shifts
-from dynascope.update_rule import learning_rate
 
 # ---- a Hessian by hand ---------------------------------------------------------------------------
 
@@ -189,7 +188,7 @@ def test_the_learning_rate_is_the_one_that_moves_the_weights(changes: dict[str, 
     for epoch in range(run.epochs):
         moved = np.linalg.norm(run.weights[epoch + 1] - run.weights[epoch])
         rate = moved / np.linalg.norm(gradient_of(run, epoch))
-        assert learning_rate(run.config, epoch) == pytest.approx(rate, rel=1e-9)
+        assert _metric.learning_rate(run.config, epoch) == pytest.approx(rate, rel=1e-9)
         assert curvature(run, epoch + 1).sharpness_limit == pytest.approx(2 / rate, rel=1e-9)
 
 

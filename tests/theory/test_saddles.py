@@ -18,9 +18,9 @@ from dynascope.run import Origin
 from dynascope.run_size import steps_per_epoch
 from dynascope.theory import Plateau, flat_directions, saddles
 from dynascope.theory import curvature_thresholds as t
+from dynascope.theory._metric import learning_rate
 from dynascope.theory.curvature import Follower
 from dynascope.theory.escape import bends as bends_at
-from dynascope.update_rule import learning_rate
 
 # ---- a planted saddle ----------------------------------------------------------------------------
 # All weights 0 but E, without a norm, on every sequence of the XOR of two of three tokens: the

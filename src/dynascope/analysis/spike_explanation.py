@@ -12,9 +12,9 @@ from dynascope.analysis import thresholds as th
 from dynascope.analysis.amplification import TrainSet
 from dynascope.analysis.spike_causes import Amplified, Mechanisms, find_rise, mechanisms
 from dynascope.analysis.spike_detection import Event
+from dynascope.model import kernel_training
 from dynascope.replay import Piece, Replay
 from dynascope.run import Run
-from dynascope.update_rule import unbias
 
 Array = npt.NDArray[Any]
 
@@ -199,7 +199,7 @@ def _adam(run: Run, replay: Replay, rise: _Rise) -> Adam:
     earlier = [*(p.gradient_norms for p in rise.earlier), piece.gradient_norms[: rise.low]]
     now, usual = float(piece.gradient_norms[at]), float(np.median(np.concatenate(earlier)))
     surprise, decayed = None, None
-    if training.optimizer != "sgd":
+    if training.rule.metric == "second_moment":
         surprise, decayed = _second_moments(run, replay, piece.done + at)
     return Adam(
         gradient=now / usual if usual > 0 else float("inf"),
@@ -216,11 +216,12 @@ def _second_moments(run: Run, replay: Replay, done: int) -> tuple[float, float]:
     t = run.config.training
     before, after = (replay.state(epoch, offset + i).astype(float) for i in (0, 1))
     gradient = (after[1] - t.beta1 * before[1]) / (1 - t.beta1)
-    root = np.sqrt(before[2].sum() / unbias(t, max(done, 1))[1])
+    unbias = kernel_training(t).unbias
+    root = np.sqrt(before[2].sum() / unbias(max(done, 1))[1])
     kept = (run.state_epochs > 0) & (run.state_epochs <= epoch)
-    ages = run.state_epochs[kept] * replay.per_epoch
-    factors = np.array([unbias(t, int(steps))[1] for steps in ages])
-    roots = np.sqrt(run.states[kept, 2].astype(float).sum(axis=1) / factors)
+    age = run.state_epochs[kept] * replay.per_epoch
+    biases = np.array([unbias(int(steps))[1] for steps in age])
+    roots = np.sqrt(run.states[kept, 2].astype(float).sum(axis=1) / biases)
     largest = max(root, roots.max(initial=0.0))
     norm = float(np.sqrt((gradient**2).sum()))
     surprise = norm / root if root > 0 else float("inf")

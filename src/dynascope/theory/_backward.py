@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.cached import cached_property
+from dynascope.catalog import ACTIVATIONS
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Targets, Tokens
 from dynascope.errors import DynascopeError
@@ -67,7 +68,7 @@ class EvaluatedPart:
         """[n, hidden]: the diagonal of Sigma, act'(W norm(xi) + b1)."""
         p, kind = self.given.parameters, self.given.model.activation
         at = self.act.hidden  # of relu, this tells the side of the bend, and as the kernel saw it
-        if kind != "relu":
+        if not ACTIVATIONS[kind].homogeneous:
             at = self.act.sequence_normalized @ p.receptors.T + p.get("receptor_bias", 0.0)
         return _kernel.math(f"{kind}_slope", np.ascontiguousarray(at)).reshape(at.shape)
 

@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._kernel import PARAMETER_NAMES
+from dynascope.catalog import PARAMETERS
 from dynascope.config import Config, TrainingConfig
+from dynascope.model import kernel_training
 from dynascope.run_size import steps_per_epoch
-from dynascope.update_rule import learning_rate, unbias
 
 Array = npt.NDArray[Any]
-
-_FEED_FORWARD = PARAMETER_NAMES[PARAMETER_NAMES.index("receptors") :]
 
 
 class Metric(NamedTuple):
@@ -33,7 +31,7 @@ class Metric(NamedTuple):
     known: bool  # whether D is known: not for Adam before its first step
     update: Array | None  # the direction of the last step, over all weights; None: no step done
     lr: float  # of the last step, or of the first if there was none
-    limit: float  # of the top eigenvalue in this metric
+    limit: float | None  # of the top eigenvalue in this metric; None: the rule has none
     decay: float  # weight decay that is part of the gradient, and so adds to every curvature
 
 
@@ -43,7 +41,9 @@ def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> 
     training, steps = config.training, epoch * steps_per_epoch(config)
     lr = learning_rate(config, max(steps - 1, 0))
     rate = rates(config)
-    if training.optimizer == "sgd":
+    if training.rule.metric == "nonlinear":
+        return Metric(None, False, None, lr, None, gradient_decay(training))
+    if training.rule.metric == "plain":
         moment = gradient if not training.momentum else None if state is None else state[1]
         update = None if moment is None or not steps else -rate * moment
         plain = training.mlp_lr_discount == 1
@@ -53,38 +53,47 @@ def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> 
     if not steps or state is None:
         return Metric(None, False, None, lr, limit(training, lr), decay)
     first, second = np.asarray(state[1:], np.float64)
-    unbias_first, unbias_second = unbias(training, steps)
-    root = np.sqrt(second / unbias_second) + training.eps
-    scale = unbias_first * root / rate
+    unbias1, unbias2 = kernel_training(training).unbias(steps)
+    root = np.sqrt(second / unbias2) + training.eps
+    scale = unbias1 * root / rate
     return Metric(scale, True, -first / scale, lr, limit(training, lr), decay)
 
 
 def gradient_decay(training: TrainingConfig) -> float:
     """Weight decay that is part of the gradient: AdamW's is not."""
-    return training.weight_decay if training.optimizer != "adamw" else 0.0
+    return 0.0 if training.rule.decoupled_decay else training.weight_decay
 
 
-def limit(training: TrainingConfig, lr: float) -> float:
-    """The curvature from which on steps of this length grow instead of shrink.
+def limit(training: TrainingConfig, lr: float) -> float | None:
+    """The curvature from which on steps of this length grow instead of shrink; None for a rule that
+    does not follow the gradient linearly.
 
     >>> round(limit(TrainingConfig(), 0.5), 9), limit(TrainingConfig(optimizer="sgd"), 0.5)
     (76.0, 4.0)
     >>> limit(TrainingConfig(optimizer="sgd", momentum=0.5), 0.5)
     6.0
     """
+    if training.rule.metric == "nonlinear":
+        return None
     if lr == 0:
         return math.inf
-    if training.optimizer == "sgd":
+    if training.rule.metric == "plain":
         return (2 + 2 * training.momentum) / lr
     return (2 + 2 * training.beta1) / ((1 - training.beta1) * lr)
 
 
 def rates(config: Config) -> Array:
     """The learning rate of each weight relative to lr: the feed-forward's is discounted."""
-    discount = config.training.mlp_lr_discount
+    fed = 1 / config.training.mlp_lr_discount
     return np.concatenate(
         [
-            np.full(int(np.prod(shape)), 1 / discount if name in _FEED_FORWARD else 1.0)
+            np.full(int(np.prod(shape)), fed if PARAMETERS[name].part == "feed_forward" else 1.0)
             for name, shape in config.shapes.items()
         ]
     )
+
+
+def learning_rate(config: Config, step: int) -> float:
+    """Of a step, counted from 0."""
+    total = config.training.epochs * steps_per_epoch(config)
+    return kernel_training(config.training).learning_rate(step, total)

@@ -11,15 +11,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.catalog import ACTIVATIONS
 from dynascope.config import ModelConfig
+from dynascope.errors import expected
 from dynascope.model import forward
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
 
-# How far from 0 an activation is taken for a ramp: there it is 0 or the identity but for 0.003
-# at most (silu); the linear system takes account of the rest.
-BEND = {"relu": 1.0, "gelu": 4.0, "silu": 8.0}
+
+def bend_of(model: ModelConfig) -> float:
+    """How far from 0 the activation is taken for a ramp: there it is 0 or the identity, but for
+    0.003; the linear system takes account of the rest."""
+    ramp = ACTIVATIONS[model.activation].ramp
+    if not ramp:
+        ramps = ", ".join(name for name, row in ACTIVATIONS.items() if row.ramp)
+        raise expected("model.activation", f"one that is a ramp ({ramps})", model.activation)
+    return ramp
 
 
 def staircase(bare: Parameters, tokens: Array, output: Array, model: ModelConfig) -> Parameters:
@@ -30,7 +38,7 @@ def staircase(bare: Parameters, tokens: Array, output: Array, model: ModelConfig
     points = forward(bare, tokens, replace(model, hidden=1)).sequence_normalized[:, :2]
     receptors, biases = _steps(points, model)
     if not model.bias:  # one more unit, about as large for all, in the place of a constant
-        along = np.array([2 * BEND[model.activation] / points[:, 0].mean(), 0.0])
+        along = np.array([2 * bend_of(model) / points[:, 0].mean(), 0.0])
         receptors = np.vstack([receptors, along])
     units = len(receptors)
     wide = np.zeros((units, model.dim))
@@ -48,7 +56,7 @@ def _steps(points: Array, model: ModelConfig) -> tuple[Array, Array]:
     bias sets them apart; without one, a little of the boundary's own direction, which is a
     constant near the boundary.
     """
-    bend = BEND[model.activation]
+    bend = bend_of(model)
     ordered = points[np.argsort(np.arctan2(points[:, 1], points[:, 0]))]
     unit = ordered / np.linalg.norm(ordered, axis=1, keepdims=True)
     on = unit[1:] + unit[:-1]

@@ -7,14 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.cached import cached_property
+from dynascope.catalog import ACTIVATIONS
 from dynascope.theory._backward import EvaluatedPart, Given
 from dynascope.theory._norms import lengths, longest, stretch_limit
 
 Array = npt.NDArray[Any]
-
-# max |act'|, rounded up. gelu: Phi(√2) + √2 phi(√2), since gelu'' = phi(x) (2 - x²). silu: where
-# x tanh(x/2) = 2. relu: the identity's.
-STEEPEST = {"gelu": 1.1289041452, "relu": 1.0, "silu": 1.0998393202}
 
 
 class Sizes:
@@ -27,7 +24,7 @@ class Sizes:
             for name in ("value", "receptors", "assemblers")
         )
         self.bias = float(lengths(p.receptor_bias)) if self.model.bias else 0.0
-        self.steepest = STEEPEST[self.model.activation]
+        self.steepest = ACTIVATIONS[self.model.activation].steepest
         self.embedding = p.token_embedding
         self.sums = p.token_embedding, p.position_embedding
 

@@ -56,7 +56,7 @@ class Curvature:
     spectrum: Spectrum
     trace: Mapping[str, Trace]
     preconditioned: float | None
-    sharpness_limit: float
+    sharpness_limit: float | None
     unstable: bool | None
     weights: int
     frozen: int
@@ -74,6 +74,8 @@ class Curvature:
         return f"{place} The Hessian has {self.spectrum.describe()}. {self._stability()}"
 
     def _stability(self) -> str:
+        if self.sharpness_limit is None:
+            return "The optimizer has no sharpness limit: its steps are not linear in gradients."
         limit = f"{self.sharpness_limit:.4g}"
         if self.unstable is None:
             return f"Whether the optimizer is stable (limit {limit}) is not known: no moments."
@@ -178,7 +180,7 @@ class Follower:
     def metric(self, epoch: int, place: Place) -> Metric:
         """The optimizer's, over the free weights."""
         state, training = None, self.run.config.training
-        has_moments = training.optimizer != "sgd" or training.momentum > 0
+        has_moments = training.rule.metric != "plain" or training.momentum > 0
         if epoch > 0 and has_moments:
             with self._lock:
                 state = self._replay.state(epoch)
@@ -207,7 +209,7 @@ class Follower:
             trace=_traces(place),
             preconditioned=preconditioned,
             sharpness_limit=own.limit,
-            unstable=bool(top > own.limit) if own.known else None,
+            unstable=bool(top > own.limit) if own.known and own.limit is not None else None,
             weights=self.surface.size,
             frozen=int((~self.surface.free).sum()),
         )

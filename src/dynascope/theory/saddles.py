@@ -35,12 +35,11 @@ from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.run_size import steps_per_epoch
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import Metric, gradient_decay
+from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place
 from dynascope.theory.curvature import Each, Follower
 from dynascope.theory.escape import Bends, Escape, bends, escape
 from dynascope.theory.spectrum import Spectrum
-from dynascope.update_rule import learning_rate
 
 Array = npt.NDArray[Any]
 SaddleVerdict = Literal[
@@ -243,7 +242,7 @@ class _Survey:
         if not own.known:
             return None
         training = self._run.config.training
-        gain = 1 / (1 - training.momentum) if training.optimizer == "sgd" else 1.0
+        gain = 1 / (1 - training.momentum) if training.rule.metric == "plain" else 1.0
         steps = steps_per_epoch(self._run.config)
         rates = [learning_rate(self._run.config, e * steps) for e in range(start, end + 1)]
         pace = float(np.mean(rates)) * gain * max(-bend.lowest, 0.0) * steps

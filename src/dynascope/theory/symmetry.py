@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.catalog import ACTIVATIONS
 from dynascope.config import Config, ModelConfig
 from dynascope.errors import expected
 from dynascope.model import Call
@@ -118,7 +119,7 @@ def _tangents(p: Parameters, model: ModelConfig) -> Iterator[Parameters]:
         yield _turned(p, generator)
     if model.norm in ("rms", "unit") and model.norm_eps == 0:
         yield _scaled(p)
-    if model.activation == "relu":
+    if ACTIVATIONS[model.activation].homogeneous:
         for unit in range(model.hidden):
             yield _rescaled(p, unit)
 

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 3715422573;
+export const CATALOG = 1323095253;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
