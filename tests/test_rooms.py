@@ -1,6 +1,7 @@
 """Names that say where things belong: underscores stay in their folder, no two things share one."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -93,11 +94,20 @@ def test_no_two_modules_have_one_name() -> None:
     assert twice <= commands
 
 
-def test_no_two_classes_have_one_name() -> None:
-    names = Counter(
-        node.name
-        for text in TEXTS.values()
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ClassDef) and not private(node.name)
-    )
-    assert [name for name, count in names.items() if count > 1] == []
+def types_of(text: str) -> Iterator[str]:
+    """The classes of a module, and the types that it gives a name to."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            if not ast.unparse(node.value).startswith("TypeVar("):
+                yield node.targets[0].id
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_no_two_types_have_one_name() -> None:
+    """But for `Array`, which is the same everywhere."""
+    names = [name for text in TEXTS.values() for name in types_of(text)]
+    types = Counter(name for name in names if re.match("[A-Z][a-z]", name) and name != "Array")
+    assert [name for name, count in types.items() if count > 1] == []
