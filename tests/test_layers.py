@@ -6,32 +6,18 @@ checker sees, for circles they do not: two classes of a layer may name each othe
 (`Run.trainer() -> Trainer`, `Trainer.run -> Run`).
 """
 
-import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-import dynascope
-
-ROOT = Path(dynascope.__file__).parent
+from package_source import IMPORTS, MODULES, TEXTS, Import, imports_of
 
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
-    (
-        "errors",
-        "version",
-        "cached",
-        "progress",
-        "seeds",
-        "plain",
-        "analysis_columns",
-        "analysis_row",
-    ),
-    ("_kernel",),
-    ("option_rules", "option_tables", "frozen_weights", "config"),
+    ("errors", "version", "cached", "plain", "progress", "seeds"),
+    ("analysis_columns", "analysis_row"),
+    ("_kernel", "catalog"),
+    ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
     ("run_size", "services", "run", "tape", "trainer"),
     ("engine",),
@@ -50,79 +36,11 @@ LAYERS = (
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
-class Import(NamedTuple):
-    """One module imports another; both by their names within the package, `store.index`."""
-
-    importer: str
-    imported: str
-    line: int
-    for_types: bool  # under `if TYPE_CHECKING`
-
-    def __str__(self) -> str:
-        return f"{self.importer}, line {self.line}: imports {self.imported}"
-
-
-def module_name(file: Path) -> str:
-    parts = file.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
-
-
-FILES = {
-    module_name(file): file
-    for file in sorted(ROOT.rglob("*.py*"))
-    if file.suffix in (".py", ".pyi")
-}
-
-
-def imports_of(module: str, text: str) -> Iterator[Import]:
-    """Every import of this package's modules in a module's text."""
-    tree = ast.parse(text)
-    for_types = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
-        for statement in block.body
-        for node in ast.walk(statement)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt | ast.expr):
-            for imported in _imported(node):
-                yield Import(module, imported, node.lineno, id(node) in for_types)
-
-
-def _imported(node: ast.stmt | ast.expr) -> Iterator[str]:
-    names: list[str] = []
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        assert not node.level, "relative imports are not used"
-        names = [f"{node.module}.{alias.name}" for alias in node.names]
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-        names = [_beginning(node.args[0])]
-    for name in names:
-        if name.split(".")[0] == "dynascope":
-            yield _known(name.removeprefix("dynascope").removeprefix("."))
-
-
-def _beginning(text: ast.expr) -> str:
-    """What is known of a text before it is computed: all of a literal, some of an f-string."""
-    if isinstance(text, ast.JoinedStr):
-        text = text.values[0]
-    return str(text.value) if isinstance(text, ast.Constant) else ""
-
-
-def _known(name: str) -> str:
-    """The module that a dotted name begins with; `__init__` if that is the package itself."""
-    while name and name not in FILES:
-        name = name.rpartition(".")[0]
-    return name or "__init__"
-
-
 def upward(found: Import) -> bool:
     return LEVEL[found.importer.split(".")[0]] < LEVEL[found.imported.split(".")[0]]
 
 
-def circle(imports: Iterator[Import] | list[Import]) -> list[str]:
+def circle(imports: Iterable[Import]) -> list[str]:
     """Modules that import each other in a circle, if any do."""
     graph: dict[str, set[str]] = {}
     for each in imports:
@@ -135,12 +53,8 @@ def circle(imports: Iterator[Import] | list[Import]) -> list[str]:
     return []
 
 
-TEXTS: Mapping[str, str] = {name: file.read_text() for name, file in FILES.items()}
-IMPORTS = [each for name, text in TEXTS.items() for each in imports_of(name, text)]
-
-
 def test_every_module_has_a_layer() -> None:
-    assert {name.split(".")[0] for name in FILES} <= set(LEVEL)
+    assert {name.split(".")[0] for name in MODULES} <= set(LEVEL)
     assert len(LEVEL) == sum(map(len, LAYERS))
 
 
@@ -159,7 +73,9 @@ BY_NAME = "\nmodule = import_module('dynascope.{}')\n"
 FOR_TYPES = "\nif TYPE_CHECKING:\n    from dynascope import {}\n"
 
 
-@pytest.mark.parametrize("addition", [LAZY, AT_TOP, BY_NAME, FOR_TYPES])
+@pytest.mark.parametrize(
+    "addition", [LAZY, AT_TOP, BY_NAME, FOR_TYPES], ids=["lazy", "at-top", "by-name", "for-types"]
+)
 @pytest.mark.parametrize(
     ("importer", "imported"), [("run", "store"), ("store.index", "cli"), ("config", "engine")]
 )

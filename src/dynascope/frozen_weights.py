@@ -25,7 +25,7 @@ _PART = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\[\]]*)\]\s*)?", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,9}")  # nine digits: more than any axis has
 
 Axis: TypeAlias = int | slice
-Index: TypeAlias = tuple[Axis, ...]  # the empty one is the whole parameter
+PartIndex: TypeAlias = tuple[Axis, ...]  # the empty one is the whole parameter
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def frozen_mask(
 
 def _parts(
     frozen: Collection[str], shapes: Mapping[str, tuple[int, ...]]
-) -> Iterator[tuple[str, Index]]:
+) -> Iterator[tuple[str, PartIndex]]:
     for text in Frozen().check(_FIELD, frozen):
         name, index = _parsed(text)
         if name not in shapes:
@@ -78,7 +78,7 @@ def _parts(
         yield name, index
 
 
-def _fits(index: Index, shape: tuple[int, ...]) -> bool:
+def _fits(index: PartIndex, shape: tuple[int, ...]) -> bool:
     return len(index) <= len(shape) and all(map(_fits_axis, index, shape))
 
 
@@ -89,14 +89,14 @@ def _fits_axis(axis: Axis, size: int) -> bool:
     return all(-size <= end <= size for end in ends) and len(range(size)[axis]) > 0
 
 
-def _known(item: object) -> tuple[str, Index]:
+def _known(item: object) -> tuple[str, PartIndex]:
     name, index = _parsed(item)
     if name not in PARAMETER_NAMES:
         raise RefusedError(item, did_you_mean(name, PARAMETER_NAMES))
     return name, index
 
 
-def _parsed(text: object) -> tuple[str, Index]:
+def _parsed(text: object) -> tuple[str, PartIndex]:
     match = _PART.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise RefusedError(text)
@@ -130,7 +130,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _spelt(name: str, index: Index) -> str:
+def _spelt(name: str, index: PartIndex) -> str:
     return f"{name}[{','.join(map(_spelt_axis, index))}]" if index else name
 
 

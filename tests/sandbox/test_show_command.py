@@ -130,8 +130,9 @@ def test_other_machines_are_a_warning(store: Path, static: Path) -> None:
 
 def test_ctrl_c_does_not_wait_for_what_nobody_waits_for(store: Path, static: Path) -> None:
     change = (
-        "from dynascope.sandbox import analyses; import time; analyses.time = time\n"
-        "analysis_answers.analysis.__code__ = (lambda run, check: time.sleep(60)).__code__"
+        "from dynascope.sandbox import analysis_answers as answers; import time\n"
+        "answers.time = time\n"
+        "answers.analysis.__code__ = (lambda run, check: time.sleep(60)).__code__"
     )
     with show(static, store, "--no-open", change=change) as server:
         run = server.get("/api/runs").json["columns"]["id"][0]

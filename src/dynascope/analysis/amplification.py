@@ -25,7 +25,7 @@ from dynascope.model import config_shape
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]
-Seen = dict[str, Array]  # every stage of `dynascope.Activations` by its name
+SeenVectors = dict[str, Array]  # every stage of `dynascope.Activations` by its name
 
 STAGES = ("embeddings", "sequences", "feed_forward")
 
@@ -61,16 +61,16 @@ class Passage:
     ) -> None:
         self._train, self._targets = train, train.targets
         self._weights = before, after
-        self.before: Seen = self._seen(0) if whole is None else whole.before
-        self.after: Seen = self._seen(1)
+        self.before: SeenVectors = self._seen(0) if whole is None else whole.before
+        self.after: SeenVectors = self._seen(1)
         self.hurt: Array = _hurt(self.rises) if whole is None else whole.hurt
 
-    def _seen(self, after: int, **patch: Array) -> Seen:
+    def _seen(self, after: int, **patch: Array) -> SeenVectors:
         fitting = {name: np.ascontiguousarray(array) for name, array in patch.items()}
         return _kernel.inspect(self._weights[after], self._train.shape, self._train.tokens, fitting)
 
     @cached_property
-    def _held(self) -> Seen:
+    def _held(self) -> SeenVectors:
         """The feed-forward moved by its input alone: all weights, and xi, as before."""
         return self._seen(0, sequence_normalized=self.after["sequence_normalized"])
 
@@ -130,7 +130,7 @@ class Passage:
         logits[rows, self._targets] = -np.inf
         return np.asarray(right - logits.max(axis=1))
 
-    def _limited(self, stage: str, usual: float) -> Seen:
+    def _limited(self, stage: str, usual: float) -> SeenVectors:
         if stage == "embeddings":
             limit = usual * self._moved("embedding")
             return self._seen(1, normalized=self._turned("normalized", limit))
@@ -154,7 +154,7 @@ class Passage:
     def _moved(self, name: str) -> Array:
         return _lengths(self.after[name] - self.before[name])
 
-    def _losses(self, seen: Seen) -> Array:
+    def _losses(self, seen: SeenVectors) -> Array:
         logits = seen["logits"]
         top = logits.max(axis=1, keepdims=True)
         rows = np.arange(len(self._targets))

@@ -10,7 +10,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.cli.show import leave, serve
@@ -18,10 +17,9 @@ from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
+from dynascope.findings.kind import RunRow
 from dynascope.run import SOLVED_ACCURACY, Runs
 from dynascope.run_size import weight_count
-
-Row = dict[str, Any]
 
 ABOUT = """\
 Train 20 seeds of the default and print how each of them ended: its circuit, the
@@ -67,7 +65,7 @@ def run(options: Namespace) -> int:
     return leave(ended)
 
 
-def _told(options: Namespace, folder: Path | None) -> list[Row]:
+def _told(options: Namespace, folder: Path | None) -> list[RunRow]:
     """Everything but the sandbox; returns a row for each run."""
     from dynascope.cli.report_table import wrapped
     from dynascope.cli.run_table import stdout
@@ -96,7 +94,7 @@ def _told(options: Namespace, folder: Path | None) -> list[Row]:
     return rows
 
 
-def _print_runs(outcome: Outcome, rows: list[Row]) -> None:
+def _print_runs(outcome: Outcome, rows: list[RunRow]) -> None:
     """The table, and how many solved the task."""
     from dynascope.cli.report_table import wrapped
     from dynascope.cli.run_table import Further, print_table, stdout
@@ -115,7 +113,7 @@ def _print_runs(outcome: Outcome, rows: list[Row]) -> None:
     )
 
 
-def _analysed(runs: Runs) -> list[Row]:
+def _analysed(runs: Runs) -> list[RunRow]:
     """All analyses of each run, as rows. Of stored runs they are kept, for the sandbox's table."""
     from dynascope.progress import Bar
 
@@ -124,7 +122,7 @@ def _analysed(runs: Runs) -> list[Row]:
     return [{**run.summary(), **row} for run, row in zip(runs, found, strict=True)]
 
 
-def _in_words(rows: list[Row]) -> Iterator[str]:
+def _in_words(rows: list[RunRow]) -> Iterator[str]:
     """What was found, for somebody who sees it for the first time."""
     from dynascope.findings.registry import kinds
 
@@ -183,7 +181,7 @@ def _missing() -> str:
     return ""
 
 
-def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
+def _show(options: Namespace, folder: Path, rows: list[RunRow]) -> bool:
     """Serve the runs until Ctrl-C; whether all that was being computed has ended."""
     from dynascope.sandbox.app import Shown
     from dynascope.sandbox.server import Sandbox
@@ -195,7 +193,7 @@ def _show(options: Namespace, folder: Path, rows: list[Row]) -> bool:
     return serve(Sandbox(folder, shown=Shown(best["id"])), options)
 
 
-def _richness(row: Row) -> tuple[int, ...]:
+def _richness(row: RunRow) -> tuple[int, ...]:
     """Solved, and then how much there is to see: phases before spikes."""
     from dynascope.findings.registry import kinds
     from dynascope.findings.words import is_solved
@@ -203,7 +201,7 @@ def _richness(row: Row) -> tuple[int, ...]:
     return is_solved(row), *(kind.story(row)[0] for kind in kinds().values())
 
 
-def _why(row: Row) -> str:
+def _why(row: RunRow) -> str:
     """Why this run is the one to look at.
 
     >>> _why({"seed": 3, "accuracy": 0.97, "drops": [120, 410], "spikes": 1})

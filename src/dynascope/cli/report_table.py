@@ -13,7 +13,7 @@ from rich.text import Text
 from dynascope.analysis_columns import columns_of
 from dynascope.cli.report_totals import SUMMARY, totals
 from dynascope.cli.run_table import MOST_ROWS, SOLVED_STYLE, stdout
-from dynascope.findings.kind import Cells, Row, Rows, Totals
+from dynascope.findings.kind import Cells, RunRow, RunRows, Totals
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.findings.words import is_solved, many
 
@@ -22,7 +22,7 @@ _NOTES = 5  # that are told one by one
 _FIRST_OPTIONS = 2  # that come before what was found of the runs
 
 
-def print_report(rows: Rows, kinds: Sequence[str]) -> None:
+def print_report(rows: RunRows, kinds: Sequence[str]) -> None:
     """A table of the first forty runs, then what all of them come to."""
     console = stdout()
     left_out = _print_rows(rows[:MOST_ROWS], _columns(rows, kinds), console)
@@ -38,7 +38,7 @@ def print_report(rows: Rows, kinds: Sequence[str]) -> None:
         console.print(wrapped(line, console))
 
 
-def _print_rows(rows: Rows, columns: list[Cells], console: Console) -> list[str]:
+def _print_rows(rows: RunRows, columns: list[Cells], console: Console) -> list[str]:
     """Print what fits; returns the names of the columns that do not."""
     cells = {column.name: [column.cell(row) for row in rows] for column in columns}
     shown = _fitting(columns, cells, console.width)
@@ -74,7 +74,7 @@ def wrapped(line: str, console: Console) -> str:
 # Columns.
 
 
-def _columns(rows: Rows, kinds: Sequence[str]) -> list[Cells]:
+def _columns(rows: RunRows, kinds: Sequence[str]) -> list[Cells]:
     """In the order of the table."""
     return [
         Cells("id", 12, lambda row: row["id"][:8]),
@@ -88,7 +88,7 @@ def _columns(rows: Rows, kinds: Sequence[str]) -> list[Cells]:
     ]
 
 
-def _options(rows: Rows) -> Iterator[str]:
+def _options(rows: RunRows) -> Iterator[str]:
     """The options in which the runs differ: what a row has before the columns of analyses."""
     analysed = columns_of()
     for name in rows[0]:
@@ -98,14 +98,14 @@ def _options(rows: Rows) -> Iterator[str]:
             yield name
 
 
-def accuracy(row: Row) -> str:
+def accuracy(row: RunRow) -> str:
     """Cut off, not rounded: 1.000 is to mean that nothing was wrong."""
     if row["diverged"] is not None:
         return f"diverged {row['diverged']}"
     return "-" if row["accuracy"] is None else f"{math.floor(1000 * row['accuracy']) / 1000:.3f}"
 
 
-def _option(name: str, row: Row) -> str:
+def _option(name: str, row: RunRow) -> str:
     return _value(row[name])
 
 

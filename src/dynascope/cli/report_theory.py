@@ -11,6 +11,7 @@ from dynascope.analysis.checks import sound_parameters
 from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import wrapped
 from dynascope.cli.run_table import stdout
+from dynascope.findings.curvature_json import curvature_json, plateau_json
 from dynascope.findings.making import attempt
 from dynascope.plain import plain
 from dynascope.run import Run
@@ -83,8 +84,8 @@ class Theory:
             "stationarity": plain(self.stationarity),
             "bounds": plain(self.bounds),
             "bounds_along": plain(self.bounds_along),
-            "curvature": _curvature_dict(self.curvature),
-            "plateaus": None if self.plateaus is None else list(map(_plateau_dict, self.plateaus)),
+            "curvature": self.curvature and curvature_json(self.curvature),
+            "plateaus": None if self.plateaus is None else list(map(plateau_json, self.plateaus)),
             "landscape": _landscape_dict(self.landscape),
             "notes": dict(self.notes),
         }
@@ -110,25 +111,6 @@ def print_theory(run: Run, epoch: int, threads: int | None) -> None:
 
 def _place(run: Run, epoch: int) -> tuple[Any, ...]:
     return sound_parameters(run, epoch), *run.examples(), run.config
-
-
-def _curvature_dict(found: Curvature | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        **plain(found),
-        "spectrum": _spectrum_dict(found.spectrum),
-        "sharpness": plain(found.sharpness),
-    }
-
-
-def _spectrum_dict(found: Any) -> dict[str, Any]:
-    return {name: value for name, value in plain(found).items() if name not in ("top", "bottom")}
-
-
-def _plateau_dict(found: Plateau) -> dict[str, Any]:
-    told = {name: plain(getattr(found, name)) for name in ("verdict", "confirmed", "growth")}
-    return {**plain(found), **told, "spectrum": _spectrum_dict(found.spectrum)}
 
 
 def _landscape_dict(found: Landscape | None) -> dict[str, Any] | None:

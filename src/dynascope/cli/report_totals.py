@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from dynascope.findings.kind import Rows, Totals
+from dynascope.findings.kind import RunRows, Totals
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.findings.words import is_solved
 
 SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "diverged")  # of each run, in a row
 
 
-def totals(rows: Rows, kinds: Sequence[str]) -> Totals:
+def totals(rows: RunRows, kinds: Sequence[str]) -> Totals:
     """All totals of these kinds, as JSON takes them.
 
     >>> rows = [{"accuracy": 1.0, "verdict": "ideal"}, {"accuracy": 0.5, "verdict": "unsolved"}]

@@ -18,7 +18,7 @@ from dynascope.run import Run, Runs
 from dynascope.seeds import parse_seeds
 
 _SLICE = 0.1  # seconds of computing between looks at Ctrl-C
-Work = Callable[[Watch], Runs]
+TrainRuns = Callable[[Watch], Runs]
 
 ABOUT = """\
 Train one run per seed. A seed gives the same weights on every machine and with
@@ -109,7 +109,9 @@ def _new(folder: str) -> Path:
     return check_new(folder)
 
 
-def _training(options: Namespace, parent: Run | None, epoch: int) -> tuple[Config, list[int], Work]:
+def _training(
+    options: Namespace, parent: Run | None, epoch: int
+) -> tuple[Config, list[int], TrainRuns]:
     """Fresh runs; with a parent, from its weights and with its options where none are given."""
     base = parent.config if parent else Config()
     config = configured(base, options.config, options.settings)
@@ -129,7 +131,7 @@ def _training(options: Namespace, parent: Run | None, epoch: int) -> tuple[Confi
     return config, seeds, work
 
 
-def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Work]:
+def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, TrainRuns]:
     """The same run, further: the same bits as if it had been asked for in one go."""
     for name in ("seeds", "config", "threads"):
         if getattr(options, name) is not None:

@@ -8,8 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from dynascope.run import Run
 
 Found = TypeVar("Found")
-Row = Mapping[str, Any]  # of a run: what it is and how it ended, and columns of analyses
-Rows = Sequence[Row]
+RunRow = Mapping[str, Any]  # of a run: what it is and how it ended, and columns of analyses
+RunRows = Sequence[RunRow]
 Totals = dict[str, Any]  # what many rows come to, as JSON takes it
 
 
@@ -19,7 +19,7 @@ class Cells(NamedTuple):
 
     name: str
     rank: int
-    cell: Callable[[Row], str]
+    cell: Callable[[RunRow], str]
     right: bool = False
 
 
@@ -73,14 +73,14 @@ class Kind(ABC, Generic[Found]):
     cells: Sequence[Cells]
 
     @abstractmethod
-    def totals(self, rows: Rows) -> Totals:
+    def totals(self, rows: RunRows) -> Totals:
         """What the rows of many runs come to."""
 
     @abstractmethod
     def totals_text(self, totals: Totals) -> Iterator[str]:
         """The same in words, a line each."""
 
-    def legend(self, rows: Rows, short: bool = False) -> str:
+    def legend(self, rows: RunRows, short: bool = False) -> str:
         """What the table's cells mean, for whoever sees them for the first time; `short`: those of
         the demo."""
         return ""
@@ -93,6 +93,6 @@ class Kind(ABC, Generic[Found]):
         """What the runs come to, in whole sentences."""
         yield from ()
 
-    def story(self, row: Row) -> tuple[int, str]:
+    def story(self, row: RunRow) -> tuple[int, str]:
         """How much there is to see in a run, and in words what."""
         return 0, ""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dynascope.analysis.alias import Alias, alias
 from dynascope.analysis.circuit import Circuit, circuit
 from dynascope.analysis.run_epochs import check_task, kept_epochs, last_sound_epoch, shares
-from dynascope.findings.kind import Cells, Kind, Listing, Row, Rows, Totals
+from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.spread import spread
 from dynascope.findings.words import and_more, counted, is_solved, many
 from dynascope.run import SOLVED_ACCURACY, Run
@@ -48,29 +48,29 @@ def _positions(found: FoundCircuit) -> Listing:
     )
 
 
-def _is_plain(row: Row) -> bool:
+def _is_plain(row: RunRow) -> bool:
     """Whether the sum that a run computes is that of its relevant tokens, each once."""
     return Alias(tuple(row["alias_weights"]), row["alias_share"], sums=0).plain
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: RunRow) -> str:
     return row["verdict"] or "-"
 
 
-def _margin(row: Row) -> str:
+def _margin(row: RunRow) -> str:
     return "none" if row["verdict_margin"] is None else f"{row['verdict_margin']:.4g}"
 
 
-def _variance(row: Row) -> str:
+def _variance(row: RunRow) -> str:
     parts = [row[f"{name}_share"] for name in ("between", "permutation", "suffix")]
     return "-" if None in parts else "/".join(f"{100 * part:.0f}" for part in parts)
 
 
-def _clusters(row: Row) -> str:
+def _clusters(row: RunRow) -> str:
     return "-" if row["clusters"] is None else f"{row['clusters']}/{row['expected_clusters']}"
 
 
-def _culprits(row: Row) -> str:
+def _culprits(row: RunRow) -> str:
     culprits = row["culprits"] or []
     return " ".join(map(str, culprits[:3])) + and_more(culprits, 3) or "-"
 
@@ -152,7 +152,7 @@ class CircuitKind(Kind[FoundCircuit]):
     )
     brief = Cells("circuit", 0, _verdict)
 
-    def legend(self, rows: Rows, short: bool = False) -> str:
+    def legend(self, rows: RunRows, short: bool = False) -> str:
         if short:
             return ""
         return (
@@ -160,7 +160,7 @@ class CircuitKind(Kind[FoundCircuit]):
             "their orderings / between irrelevant tokens; clusters: found/expected"
         )
 
-    def totals(self, rows: Rows) -> Totals:
+    def totals(self, rows: RunRows) -> Totals:
         named: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         for row in rows:
             if row["verdict"]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dynascope.analysis.phases import Phases, phases
 from dynascope.analysis.thresholds import DROP_LEAST
-from dynascope.findings.kind import Cells, Kind, Listing, Row, Rows, Totals
+from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import and_more, many, share, share_in_words
 from dynascope.plain import plain
 from dynascope.run import Run
@@ -16,7 +16,7 @@ from dynascope.run import Run
 _MOST, _MOST_BRIEF = 3, 2  # drops that a cell names
 
 
-def _drops(row: Row, most: int) -> str:
+def _drops(row: RunRow, most: int) -> str:
     """Where the loss drops; a question mark where two methods do not agree on it."""
     drops = row["drops"]
     if drops is None:
@@ -25,7 +25,7 @@ def _drops(row: Row, most: int) -> str:
     return (" ".join(map(str, drops[:most])) or "none") + and_more(drops, most) + doubt
 
 
-def _lead(row: Row) -> str:
+def _lead(row: RunRow) -> str:
     return "-" if row["lead"] is None else f"{row['lead']:+d}"
 
 
@@ -59,7 +59,7 @@ class PhasesKind(Kind[Phases]):
     )
     brief = Cells("drops at", 0, lambda row: _drops(row, _MOST_BRIEF), right=True)
 
-    def legend(self, rows: Rows, short: bool = False) -> str:
+    def legend(self, rows: RunRows, short: bool = False) -> str:
         """What the signs in the cells of drops mean, of those that are there."""
         most = _MOST_BRIEF if short else _MOST
         several = any(len(row.get("drops") or ()) > most for row in rows)
@@ -68,7 +68,7 @@ class PhasesKind(Kind[Phases]):
         told += ["?: two methods disagree"] if doubted else []
         return f"drops of the loss: {', '.join(told)}" if told else ""
 
-    def totals(self, rows: Rows) -> Totals:
+    def totals(self, rows: RunRows) -> Totals:
         judged = [row["drops_agree"] for row in rows if row["drops_agree"] is not None]
         leads = [
             row["fitted_epoch"] - row["clustered_epoch"]
@@ -103,7 +103,7 @@ class PhasesKind(Kind[Phases]):
                 "embeddings clustered by the tokens that count before the accuracy rose."
             )
 
-    def story(self, row: Row) -> tuple[int, str]:
+    def story(self, row: RunRow) -> tuple[int, str]:
         drops = len(row["drops"] or ())
         return int(drops >= 2), f"{many(drops, 'drop')} of the loss"
 

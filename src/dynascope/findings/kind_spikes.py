@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from dynascope.analysis.spikes import Spikes, spikes
-from dynascope.findings.kind import Cells, Kind, Listing, Row, Rows, Totals
+from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import counted, many
 from dynascope.plain import plain
 from dynascope.run import Run
 
 
-def _count(row: Row) -> str:
+def _count(row: RunRow) -> str:
     return "-" if row["spikes"] is None else str(row["spikes"])
 
 
-def _causes(row: Row) -> str:
+def _causes(row: RunRow) -> str:
     causes = Counter(map(str, row["spike_causes"] or ()))
     return ", ".join(f"{count} {cause}" for cause, count in causes.most_common()) or "-"
 
@@ -53,7 +53,7 @@ class SpikesKind(Kind[Spikes]):
     )
     brief = Cells("spikes", 0, _count, right=True)
 
-    def totals(self, rows: Rows) -> Totals:
+    def totals(self, rows: RunRows) -> Totals:
         counts = [row["spikes"] for row in rows if row["spikes"] is not None]
         causes = Counter(cause for row in rows for cause in row["spike_causes"] or ())
         return {
@@ -78,7 +78,7 @@ class SpikesKind(Kind[Spikes]):
                 f"causes: {counted(totals['causes'])}."
             )
 
-    def story(self, row: Row) -> tuple[int, str]:
+    def story(self, row: RunRow) -> tuple[int, str]:
         return row["spikes"] or 0, many(row["spikes"] or 0, "loss spike")
 
 

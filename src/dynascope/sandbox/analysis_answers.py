@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.findings.making import attempt
 from dynascope.findings.registry import kinds
 from dynascope.findings.spread import spread
@@ -71,36 +72,15 @@ class _Answer:
 
 
 def _curvature(run: Run, report: Callable[[Status], None]) -> list[dict[str, Any]]:
-    from dynascope.analysis.run_epochs import last_sound_epoch
+    from dynascope.findings.curvature_json import curvature_json
     from dynascope.theory import curvature
 
     epochs = spread(range(last_sound_epoch(run) + 1), _HESSIANS)
-    found = curvature(run, epochs, progress=report)
-    return [
-        {
-            **plain(each),
-            "spectrum": _without_vectors(each.spectrum),
-            "sharpness": each.sharpness,
-            "told": each.describe(),
-        }
-        for each in found
-    ]
+    return [curvature_json(each) for each in curvature(run, epochs, progress=report)]
 
 
 def _plateaus(run: Run, report: Callable[[Status], None]) -> list[dict[str, Any]]:
+    from dynascope.findings.curvature_json import plateau_json
     from dynascope.theory import saddles
 
-    return [
-        {
-            **plain(each),
-            "spectrum": _without_vectors(each.spectrum),
-            "verdict": each.verdict,
-            "told": each.describe(),
-        }
-        for each in saddles(run, progress=report)
-    ]
-
-
-def _without_vectors(spectrum: Any) -> dict[str, Any]:
-    told: dict[str, Any] = plain(spectrum)
-    return {name: value for name, value in told.items() if name not in ("top", "bottom")}
+    return [plateau_json(each) for each in saddles(run, progress=report)]

@@ -4,14 +4,13 @@ import errno
 import socket
 from pathlib import Path
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dynascope.errors import DynascopeError, expected
 from dynascope.sandbox import client
 from dynascope.sandbox.app import Api, Shown, application
 from dynascope.sandbox.background import BackgroundWork
+from dynascope.sandbox.deadlines import Deadlines
 from dynascope.sandbox.library import Library
 from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
 
@@ -49,9 +48,10 @@ class Sandbox:
 
     def _config(self) -> uvicorn.Config:
         api = Api(self.library, self._background, self._static, self._shown)
-        return uvicorn.Config(
-            application(api, self.keys, self.host),
-            http=_Protocol,  # in Python, and the same wherever it runs
+        deadlines = Deadlines(_REQUEST_SECONDS)
+        config = uvicorn.Config(
+            deadlines.application(application(api, self.keys, self.host)),
+            http="h11",  # in Python, and the same wherever it runs
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -66,6 +66,9 @@ class Sandbox:
             h11_max_incomplete_event_size=LARGEST_HEAD,
             timeout_graceful_shutdown=int(_LAST_SECONDS),
         )
+        config.load()
+        config.http_protocol_class = deadlines.protocol(config.http_protocol_class)
+        return config
 
     @property
     def address(self) -> str:
@@ -127,22 +130,3 @@ def _cannot_bind(error: OSError, host: str, port: int) -> DynascopeError:
     if error.errno == errno.EACCES:
         return expected("--port", "a port that you may use", port, "take one above 1023")
     return expected("--host", "a name or address of this machine", host)
-
-
-class _Protocol(H11Protocol):
-    """uvicorn's, but for clients that begin a request and never end it: they are hung up on."""
-
-    def connection_made(self, transport: object) -> None:
-        super().connection_made(transport)  # type: ignore[arg-type]
-        self._look = self.loop.call_later(_REQUEST_SECONDS, self._look_again)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._look.cancel()
-        super().connection_lost(exc)
-
-    def _look_again(self) -> None:
-        idle = self.timeout_keep_alive_task is not None  # uvicorn's own affair
-        if self.conn.their_state is h11.IDLE and not idle:
-            self.transport.close()
-        else:
-            self._look = self.loop.call_later(_REQUEST_SECONDS, self._look_again)

@@ -19,7 +19,7 @@ from dynascope.store.shard_read import Shard
 from dynascope.store.tensors import DamagedError
 
 Made = TypeVar("Made")
-Lines = npt.NDArray[np.uint8]
+Thumbnails = npt.NDArray[np.uint8]
 
 # Columns that are there even if all runs agree in them.
 _SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "lowest_loss", "diverged", "last_epoch")
@@ -62,7 +62,7 @@ class Sparklines:
     """How the accuracy of each run went; a store that grows has only its new shards read."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Lines] = {}  # by the file's name, which says what is in it
+        self._known: dict[str, Thumbnails] = {}  # by the file's name, which says what is in it
 
     def __call__(self, opened: Opened) -> Blob:
         """uint8 [runs of the table, POINTS]."""
@@ -83,7 +83,7 @@ class Sparklines:
         return Blob.of(lines.tobytes())
 
 
-def _lines_of(shard: Shard) -> Lines:
+def _lines_of(shard: Shard) -> Thumbnails:
     curves = shard.table(["test_accuracy"])["test_accuracy"]
     if curves.null_count:  # data without a test set
         rest = shard.table(["train_accuracy"])["train_accuracy"]
@@ -91,7 +91,7 @@ def _lines_of(shard: Shard) -> Lines:
     return thumbnails(curves.combine_chunks())
 
 
-def thumbnails(curves: pa.ListArray) -> Lines:
+def thumbnails(curves: pa.ListArray) -> Thumbnails:
     """Curves of numbers from 0 to 1, each at `POINTS` places from its first to its last.
 
     >>> thumbnails(pa.array([[0.0, 1.0], [float("nan")]], pa.list_(pa.float64())))[:, [0, -1]]

@@ -25,7 +25,7 @@ from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.ray_connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.remote_shard import RemoteShard, SharedFolder, make_remotely
-from dynascope.sweeps.shard_making import Keep, ShardToMake, SweepStatus, Work
+from dynascope.sweeps.shard_making import Keep, MakeShards, ShardToMake, SweepStatus
 
 RETRIES = 10  # times that a shard is given to another node when its own is lost
 _AHEAD = 2  # shards for each core that wait in Ray: a core that is done finds the next one there
@@ -52,7 +52,7 @@ class LostClusterError(ClusterError):
 
 
 @contextlib.contextmanager
-def ray_workers(address: str, results: str, folder: Path) -> Iterator[Work]:
+def ray_workers(address: str, results: str, folder: Path) -> Iterator[MakeShards]:
     """What has shards made by a cluster, connected from the first stage that needs it on."""
     with contextlib.ExitStack() as opened:
 

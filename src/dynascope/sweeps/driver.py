@@ -29,7 +29,13 @@ from dynascope.sweeps.local_workers import work_locally
 from dynascope.sweeps.missing_runs import Known, PlannedJobs, Standing, standings, stored
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
-from dynascope.sweeps.shard_making import ShardToMake, SweepStatus, Work, begin_stage, count_rest
+from dynascope.sweeps.shard_making import (
+    MakeShards,
+    ShardToMake,
+    SweepStatus,
+    begin_stage,
+    count_rest,
+)
 
 
 def carry_out(
@@ -62,7 +68,7 @@ class _Sweep:
         self._failures: list[Failure] = []
         self._digests = {config.digest() for stage in plan.stages for config in stage.configs}
 
-    def carry_out(self, work: Work, report: Report | None) -> int:
+    def carry_out(self, work: MakeShards, report: Report | None) -> int:
         self._look()
         while True:
             self._train(work, report)
@@ -73,7 +79,7 @@ class _Sweep:
         raise_first(self._failures, all_else)
         return self._status.finished_runs
 
-    def _train(self, work: Work, report: Report | None) -> None:
+    def _train(self, work: MakeShards, report: Report | None) -> None:
         number = 0
         while number < len(self._plan.stages):
             standing = self._found[number]
@@ -190,7 +196,7 @@ def _check_memory(plan: Plan, execution: Execution) -> None:
 
 
 @contextlib.contextmanager
-def _workers(execution: Execution, folder: Path) -> Iterator[Work]:
+def _workers(execution: Execution, folder: Path) -> Iterator[MakeShards]:
     """Who makes the shards, for all stages."""
     if execution.ray is None:
         yield partial(work_locally, threads=execution.threads)

@@ -82,15 +82,25 @@ def _import(address: str) -> Any:
 def _find(ray: Any, address: str) -> None:
     """Notice quickly that there is nothing: Ray itself would try for minutes, and talk."""
     try:
-        if address == "auto":
-            knock(ray._private.services.canonicalize_bootstrap_address_or_die("auto"))
-        else:
-            knock(address)
+        where = _cluster_at_hand(ray) if address == "auto" else address
+        if where is not None:
+            knock(where)
     except REFUSALS as error:
         raise DynascopeError(
             f"ray: expected a cluster at {address}, but found none ({reason(error)}); `ray start "
             "--head` starts one, and --ray local needs none."
         ) from None
+
+
+def _cluster_at_hand(ray: Any) -> str | None:
+    """Where `auto` leads; None if this Ray does not say.
+
+    The one place that looks into Ray: its public functions tell an address only once they are
+    connected, which takes minutes where a cluster has died and left its address behind.
+    """
+    services = getattr(getattr(ray, "_private", None), "services", None)
+    find = getattr(services, "canonicalize_bootstrap_address_or_die", None)
+    return None if find is None else str(find("auto"))
 
 
 def head_of(ray: Any) -> str | None:

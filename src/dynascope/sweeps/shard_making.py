@@ -45,7 +45,7 @@ class ShardToMake:
 
 
 # What makes shards, here or elsewhere, and keeps each as it is done.
-Work = Callable[[Sequence[ShardToMake], Keep, SweepStatus, Report | None], None]
+MakeShards = Callable[[Sequence[ShardToMake], Keep, SweepStatus, Report | None], None]
 
 
 Finished = tuple[Run, Row | None]  # and what was found of it

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import Config, ModelConfig
+from dynascope.config import OPTIONS, Config, ModelConfig
 from dynascope.model import forward
+from dynascope.option_rules import Whole
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
@@ -27,6 +28,9 @@ SCORE_GAP = 45.0  # relevant above irrelevant: e^-45 is below the rounding of fl
 SPREAD = 2.0  # tangent of the widest angle of a sequence embedding: 63 degrees either side of r
 FREEDOM = 0.3  # of a sector, either way, for a token's angle: classes stay 0.4 sectors apart
 ROUNDS, TRIES, SEARCH = 8, 2048, 2**24  # of the search: rounds, tries in each, and work at most
+_LENGTH = OPTIONS["task.length"]
+assert isinstance(_LENGTH, Whole)
+LONGEST = _LENGTH.high  # positions that a sequence may have
 
 
 class Seen(NamedTuple):
@@ -65,18 +69,25 @@ def positions(model: ModelConfig) -> tuple[Array, Array]:
 def seen(tokens: Array, model: ModelConfig) -> Seen:
     """How the model sees the tokens [..., p, dim], many sets of them at once.
 
-    The sums of token and position are laid out as the positions of one long sequence of a single
+    The sums of token and position are laid out as the positions of long sequences of a single
     token at 0: the cost is linear in their number.
     """
     axis = np.zeros(model.dim)
     axis[0] = 1.0
     sums = np.stack([tokens + place for place in positions(model)])
-    nothing = np.zeros((1, model.dim))
-    looking = _bare(nothing, sums.reshape(-1, model.dim), axis, np.eye(model.dim), model.bias)
-    got = forward(looking, np.zeros((1, sums.size // model.dim), np.int32), _narrow(model))
-    relevant, irrelevant = got.scores.reshape(sums.shape[:-1])
+    flat = sums.reshape(-1, model.dim)
+    looks = [_look(flat[i : i + LONGEST], axis, model) for i in range(0, len(flat), LONGEST)]
+    normalized, scores = (np.concatenate(parts) for parts in zip(*looks, strict=True))
+    relevant, irrelevant = scores.reshape(sums.shape[:-1])
     length = SCORE_GAP / (relevant.min(axis=-1) - irrelevant.max(axis=-1))[..., None]
-    return Seen(got.normalized.reshape(sums.shape)[0], length * relevant, length * axis)
+    return Seen(normalized.reshape(sums.shape)[0], length * relevant, length * axis)
+
+
+def _look(points: Array, axis: Array, model: ModelConfig) -> tuple[Array, Array]:
+    """Points [n, dim] as one sequence: what each is normalised to, and its score."""
+    looking = _bare(np.zeros((1, model.dim)), points, axis, np.eye(model.dim), model.bias)
+    act = forward(looking, np.zeros((1, len(points)), np.int32), _narrow(model))
+    return act.normalized.reshape(points.shape), act.scores.ravel()
 
 
 def widening(z: Array, model: ModelConfig) -> Array:
