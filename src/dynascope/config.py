@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from dynascope._frozen import Frozen, check_frozen
@@ -25,6 +26,13 @@ MAX_SIZE = 2**24  # sequences in a data set
 MAX_EPOCHS = 10**7
 MIN_TAU = 1e-6  # its third power must be a number in float32
 MAX_STEPS = 2**53 - 1  # whole numbers that a browser holds exactly
+
+LATER: Mapping[str, Any] = MappingProxyType({})
+"""Options that were added after the first stores, by dotted name, each with its *as-before* value:
+the one with which everything is as it was without the option. An option that can be None has None.
+
+These values are frozen: ids follow from them. Defaults are not, and may differ from them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,11 +248,14 @@ class Config:
 
         Keys are sorted, floats have their shortest exact spelling, and `model.embeddings` is the
         number it stands for. `record` is left out, since recording does not change what a run is:
-        one that keeps every step and one that keeps only its end are the same run.
+        one that keeps every step and one that keeps only its end are the same run. An option of
+        `LATER` is left out where it has its as-before value: runs from before it keep their ids.
         """
         tables = self.to_dict()
         del tables["record"]
         tables["model"]["embeddings"] = self.embeddings
+        for name, before in LATER.items():
+            _leave_out(tables, name, before)
         return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def digest(self) -> str:
@@ -289,6 +300,25 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise expected("setting", "NAME=VALUE, such as model.dim=3", text)
     optional = isinstance(_known(name), Maybe)
     return name, None if optional and value.casefold() == "none" else toml_value(value)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two values of an option are the same: spelt alike in JSON.
+
+    >>> same_value((1, 2), [1, 2]), same_value(0, False), same_value(1, 1.0)
+    (True, False, False)
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _leave_out(tables: dict[str, Any], name: str, value: object) -> None:
+    """Remove an option that has this value, and its section if nothing else is in it."""
+    section, _, option = name.rpartition(".")
+    table = tables.get(section, {}) if section else tables
+    if option in table and same_value(table[option], value):
+        del table[option]
+        if not table:
+            del tables[section]
 
 
 def _known(name: str) -> Rule[object]:

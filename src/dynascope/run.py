@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
@@ -74,6 +74,9 @@ class Run:
 
     A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
     loss above 1e4; later values are NaN.
+
+    Of a run that another version recorded, `unrecorded` names curves that came later, and
+    `unknown_options` has options that this one does not know.
     """
 
     config: Config
@@ -88,6 +91,8 @@ class Run:
     data: Data | None = None
     seconds: float = 0.0
     steps: Steps | None = None
+    unrecorded: frozenset[str] = frozenset()
+    unknown_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in (self.table, self.weights, self.states):
@@ -106,7 +111,7 @@ class Run:
     @cached_property
     def curves(self) -> Mapping[str, Array]:
         """What was recorded each epoch, by name: arrays of length epochs + 1."""
-        has = recorded_curves(self.config, self.data)
+        has = recorded_curves(self.config, self.data) - self.unrecorded
         return {name: self.table[:, i] for i, name in enumerate(CURVE_NAMES) if name in has}
 
     def parameters(self, epoch: int = -1) -> Parameters:
@@ -143,6 +148,26 @@ class Run:
                 "data were not kept; fine-tune from it, or take all sequences, examples('all')."
             )
         return dataset(self.config.task, self.seed, split)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether training can be repeated and continued from what was kept."""
+        return self.not_replayable is None
+
+    @property
+    def not_replayable(self) -> str | None:
+        """Why the run is not replayable, as the end of a sentence; None if it is."""
+        if self.origin and self.origin.kind == "import":
+            return (
+                "it is imported: its data and moments were not kept; look at a kept epoch, or "
+                "fine-tune from it."
+            )
+        if self.unknown_options:
+            return (
+                "it was made with options that this version of dynascope does not know "
+                f"({spelt_options(self.unknown_options)}); use a newer one."
+            )
+        return None
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
@@ -296,6 +321,15 @@ class Runs(Sequence[Run]):
         from dynascope.store.save import save
 
         save(self, folder, append)
+
+
+def spelt_options(options: Mapping[str, Any]) -> str:
+    """Options for a sentence.
+
+    >>> spelt_options({"training.lr": 0.1, "model.norm": "rms"})
+    'training.lr = 0.1, model.norm = "rms"'
+    """
+    return ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
 
 
 def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:

@@ -63,10 +63,9 @@ class Trainer:
     @classmethod
     def at(cls, run: Run, epoch: int) -> "Trainer":
         """A trainer with the history of `run` up to `epoch`, in exactly that state."""
-        if run.origin and run.origin.kind == "import":
+        if run.not_replayable is not None:
             raise DynascopeError(
-                f"run {run.id}: expected one that can be replayed, but it is imported: its data "
-                "and moments were not kept; look at a kept epoch, or fine-tune from it."
+                f"run {run.id}: expected one that can be replayed, but {run.not_replayable}"
             )
         made = cls.__new__(cls)
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin

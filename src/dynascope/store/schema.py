@@ -1,8 +1,9 @@
 """The columns of a shard's Parquet file, and runs as rows of it.
 
-Every shard has all columns, in this order, with these types, whatever its runs recorded: a folder
-of shards reads as one table in pandas, DuckDB or Spark. Curves are lists of float64, which holds
-float32 and float64 exactly; one that was not recorded is null.
+Every shard has all columns that its writer knows, in this order, with these types, whatever its
+runs recorded: a folder of shards reads as one table in pandas, DuckDB or Spark. Columns are only
+ever added. Curves are lists of float64, which holds float32 and float64 exactly; one that was not
+recorded is null.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,18 @@ import numpy as np
 import pyarrow as pa
 
 from dynascope._kernel import CURVE_NAMES
-from dynascope._validate import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
-from dynascope.config import OPTIONS, Config
+from dynascope._validate import (
+    Choice,
+    Flag,
+    Maybe,
+    Positions,
+    Real,
+    RefusedError,
+    Rule,
+    Span,
+    Whole,
+)
+from dynascope.config import LATER, OPTIONS, Config
 from dynascope.run import Origin, Run
 
 _LIST = pa.list_(pa.float64())
@@ -36,9 +47,19 @@ def _type(rule: Rule[object]) -> pa.DataType:
     return pa.list_(pa.string())  # names: `frozen`, `unit_rows`
 
 
-# An option's column has its own name without the section: `lr`, not `training.lr`, which SQL would
-# want in quotes. A test holds that no two names are the same.
-CONFIG = {name: pa.field(name.rpartition(".")[2], _type(rule)) for name, rule in OPTIONS.items()}
+def _column(name: str) -> str:
+    """The column of an option: its own name without the section, `lr`, not `training.lr`, which SQL
+    would want in quotes. An option called `name` has that of its section: `task.name` is `task`.
+
+    A test holds that no two columns are the same.
+    """
+    section, _, option = name.rpartition(".")
+    return section if option == "name" else option
+
+
+CONFIG = {name: pa.field(_column(name), _type(rule)) for name, rule in OPTIONS.items()}
+# What runs have in the columns of options that came after their file was written.
+AS_BEFORE = {CONFIG[name].name: value for name, value in LATER.items()}
 
 _IDENTITY = [
     pa.field("id", pa.string(), nullable=False),
@@ -122,6 +143,25 @@ def _lists(curves: Sequence[Any]) -> pa.Array:
     offsets = pa.array(ends.astype(np.int32), mask=np.array([*missing, False]))
     values = np.concatenate(present, dtype=np.float64) if present else np.zeros(0)
     return pa.ListArray.from_arrays(offsets, pa.array(values), type=_LIST)
+
+
+def unknown_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a row that this version knows, with values that it does not: a newer activation.
+
+    >>> from dynascope.config import Config
+    >>> unknown_values({**_flat(Config()), "activation": "snake"})
+    {'model.activation': 'snake'}
+    """
+    values = {name: row[field.name] for name, field in CONFIG.items()}
+    return {name: value for name, value in values.items() if not _takes(OPTIONS[name], value)}
+
+
+def _takes(rule: Rule[object], value: object) -> bool:
+    try:
+        rule.read(value)
+    except RefusedError:
+        return False
+    return True
 
 
 def config_of(row: Mapping[str, Any]) -> Config:

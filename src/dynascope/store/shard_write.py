@@ -19,14 +19,15 @@ from typing import Any
 from safetensors.numpy import save as safetensors_bytes
 
 from dynascope.analysis.rows import Row
+from dynascope.config import LATER
 from dynascope.run import Run
 from dynascope.store.files import write
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes
-from dynascope.store.schema import rows
+from dynascope.store.schema import CONFIG, CURVES, rows
 from dynascope.store.sidecar import SidecarFile, make_sidecar
 from dynascope.store.tensors import digest, header_of, pack
 
-FORMAT = 1
+FORMAT = 2
 RUNS, TRAJECTORIES = "runs", "trajectories"  # folders of a store
 
 
@@ -78,6 +79,9 @@ def make_shard(
         "batch": batch,
         "tensors": {"size": len(tensors), "header": digest(header_of(tensors))},
         "steps": list(steps.curves) if steps else None,
+        "curves": [name for name in CURVES if any(name in run.curves for run in runs)],
+        "options": {field.name: name for name, field in CONFIG.items()},
+        "as_before": dict(LATER),
     }
     table = rows(runs, packed.places | {"position": list(positions)})
     sums = dict(zip((run.id for run in runs), packed.places["checksum"], strict=True))
