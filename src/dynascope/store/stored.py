@@ -242,7 +242,9 @@ class StoredRun(Run):
 
     def loaded(self) -> Run:
         """All of it read: nothing that happens to its files matters any more."""
-        return Run(**{field.name: getattr(self, field.name) for field in fields(Run)})
+        run = Run(**{field.name: getattr(self, field.name) for field in fields(Run)})
+        vars(run)["id"] = self.id  # follows also from options that this version may not know
+        return run
 
     def _epochs(self, what: str) -> npt.NDArray[np.int64]:
         epochs: npt.NDArray[np.int64] = self._tensors[f"{what}/epoch"].copy()
