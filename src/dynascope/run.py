@@ -15,6 +15,7 @@ from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
 from dynascope._validate import Choice
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
+from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
 from dynascope.errors import DynascopeError, expected
 from dynascope.parameters import Parameters
 
@@ -41,7 +42,8 @@ class Origin:
     `kind`: "fine-tune" (given weights, fresh moments, epoch 0), "branch" (weights changed in the
     middle: moments and epochs go on) or "import" (trained by other code). `parent` and `epoch` name
     the run it came from, where known; `step` is the number of steps done by then; `start` is a hash
-    of the given weights.
+    of the given weights. `edits` are there once an option has changed on the way: from then on all
+    changes, the last one of which is at `epoch` and `step`.
     """
 
     kind: str
@@ -49,6 +51,12 @@ class Origin:
     parent: str | None = None
     epoch: int | None = None
     step: int | None = None
+    edits: tuple[Edit, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; an origin without edits does not mention them."""
+        values = {**vars(self), "edits": [edit.to_dict() for edit in self.edits]}
+        return values if self.edits else {k: v for k, v in values.items() if k != "edits"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,13 +158,35 @@ class Run:
         return dataset(self.config.task, self.seed, split)
 
     @property
-    def replayable(self) -> bool:
-        """Whether training can be repeated and continued from what was kept."""
-        return self.not_replayable is None
+    def edits(self) -> tuple[Edit, ...]:
+        """What changed on the way, if an option did."""
+        return self.origin.edits if self.origin else ()
 
     @property
-    def not_replayable(self) -> str | None:
-        """Why the run is not replayable, as the end of a sentence; None if it is."""
+    def slots(self) -> tuple[str, ...]:
+        """The names of the rows of a state; further rows are not used."""
+        return SLOTS[self.config.training.optimizer]
+
+    def config_at(self, epoch: int) -> Config:
+        """The config with the options that hold from the end of an epoch on."""
+        return config_at(self.config, self.edits, epoch)
+
+    def steps_done(self, epoch: int) -> int:
+        """Steps at the end of an epoch, over all epochs."""
+        return steps_done(self.config, self.edits, epoch)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether training can be repeated and continued from what was kept."""
+        return self._why_not_replayable() is None
+
+    def check_replayable(self) -> None:
+        """Refuse a run that is not replayable, in a sentence that says why."""
+        why = self._why_not_replayable()
+        if why is not None:
+            raise DynascopeError(f"run {self.id}: expected one that can be replayed, but {why}")
+
+    def _why_not_replayable(self) -> str | None:
         if self.origin and self.origin.kind == "import":
             return (
                 "it is imported: its data and moments were not kept; look at a kept epoch, or "
@@ -167,16 +197,18 @@ class Run:
                 "it was made with options that this version of dynascope does not know "
                 f"({spelt_options(self.unknown_options)}); use a newer one."
             )
+        if edit := why_not_replayable(self.edits):
+            return f"this version of dynascope cannot repeat {edit}; use a newer one."
         return None
 
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
-        from dynascope.tape import steps_per_epoch
         from dynascope.trainer import Trainer
 
         epoch, origin = self._checked(epoch), self.origin
         if origin and origin.kind == "branch" and origin.step is not None:
-            first = -(-origin.step // steps_per_epoch(self.config))  # the first end of an epoch
+            first = origin.epoch or 0
+            first += origin.step > self.steps_done(first)  # in the middle of the next one
             if epoch < first:
                 what = f"at least {first}, where this branch of run {origin.parent} begins"
                 raise expected("epoch", what, epoch, "what came before is that run's to go on with")
@@ -190,7 +222,8 @@ class Run:
             raise DynascopeError(
                 f"run: expected one that can go on, but it diverged at epoch {self.diverged}."
             )
-        if self.config.training.schedule == "cosine":
+        self.check_replayable()
+        if self.config_at(self.epochs).training.schedule == "cosine":
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to go on with a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."
@@ -336,7 +369,9 @@ def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) 
     """The id of a run, known before it is trained: a hash of this JSON, keys sorted, no spaces."""
     what = {
         "data": json.dumps(data.digest() if data else None),
-        "origin": json.dumps(vars(origin) if origin else None, sort_keys=True, separators=_CLOSE),
+        "origin": json.dumps(
+            origin.to_dict() if origin else None, sort_keys=True, separators=_CLOSE
+        ),
         "seed": str(seed),
     }
     rest = ",".join(f'"{name}":{value}' for name, value in what.items())

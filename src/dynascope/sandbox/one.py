@@ -45,7 +45,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "state_epochs": _if_there(lambda: run.state_epochs, notes),
             "curves": list(run.curves),
             "sets": {split: _if_there(partial(_count, run, split), notes) for split in SPLITS},
-            "origin": None if run.origin is None else vars(run.origin),
+            "origin": None if run.origin is None else run.origin.to_dict(),
             "tags": run.tags,
             "note": run.note,
             "summary": {name: summary[name] for name in _SUMMARY},

@@ -26,6 +26,7 @@ from dynascope._validate import (
     Whole,
 )
 from dynascope.config import LATER, OPTIONS, Config
+from dynascope.edits import edits_from_json, edits_to_json
 from dynascope.run import Origin, Run
 
 _LIST = pa.list_(pa.float64())
@@ -79,6 +80,7 @@ _ORIGIN = [
     pa.field("parent", pa.string()),
     pa.field("parent_epoch", pa.int64()),
     pa.field("parent_step", pa.int64()),
+    pa.field("edits", pa.string()),  # JSON
 ]
 # Where the run's rows are in the tensors of the trajectory file: first and one past the last.
 SPANS = ("weights", "states", "steps")
@@ -121,6 +123,7 @@ def _scalars(run: Run) -> dict[str, Any]:
         "parent": origin.parent if origin else None,
         "parent_epoch": origin.epoch if origin else None,
         "parent_step": origin.step if origin else None,
+        "edits": edits_to_json(run.edits),
         "data": run.data.digest() if run.data else None,
     }
 
@@ -187,5 +190,10 @@ def origin_of(row: Mapping[str, Any]) -> Origin | None:
     if row["origin"] is None:
         return None
     return Origin(
-        row["origin"], row["origin_start"], row["parent"], row["parent_epoch"], row["parent_step"]
+        kind=row["origin"],
+        start=row["origin_start"],
+        parent=row["parent"],
+        epoch=row["parent_epoch"],
+        step=row["parent_step"],
+        edits=edits_from_json(row["edits"]),
     )

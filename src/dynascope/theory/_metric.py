@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dynascope._kernel import PARAMETER_NAMES
 from dynascope.config import Config, TrainingConfig
-from dynascope.tape import steps_per_epoch
+from dynascope.edits import steps_per_epoch
 
 Array = npt.NDArray[Any]
 

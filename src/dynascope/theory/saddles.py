@@ -30,10 +30,10 @@ from dynascope.analysis.drops import Drop, loss_drops
 from dynascope.analysis.follow import last_sound_epoch
 from dynascope.analysis.phases import Phases, _chance
 from dynascope.analysis.thresholds import DROP_FLOOR
+from dynascope.edits import steps_per_epoch
 from dynascope.engine import Report, reporter
 from dynascope.errors import expected
 from dynascope.run import Run
-from dynascope.tape import steps_per_epoch
 from dynascope.theory import thresholds as t
 from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place
