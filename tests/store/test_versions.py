@@ -3,6 +3,7 @@ far as this one understands them, and never trained on by mistake."""
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from dynascope.cli import main
 from dynascope.config import LATER, OPTIONS
 from dynascope.store.schema import CONFIG, CURVES
 
+COMMITTED = Path(__file__).parents[1] / "data" / "stores" / "format-1"
 SMALL = ds.Config().replace(
     {
         "training.epochs": 4,
@@ -107,6 +109,25 @@ class TestEarlier:
         assert stored == in_memory == saved_again == list(ds.load(earlier)[0].curves)
         assert with_it == [*stored, NEW_CURVE]
         assert told["column"] == {NEW_CURVE: [None, None]}
+
+    def test_its_sweep_is_complete(self, tmp_path: Path) -> None:
+        """Also where the default of a later option would make other runs."""
+        folder = shutil.copytree(COMMITTED / "sweep", tmp_path / "sweep")
+        files = sorted(folder.rglob("*.parquet"))
+        grid = json.loads((folder / "sweep.json").read_bytes())["sweep"]["grid"]
+        ids = run_later(
+            """
+            from dynascope.sweeps.ledger import read_ledger
+            from pathlib import Path
+            grid = read_ledger(Path(given["folder"])).grid
+            assert grid.base.training.lookahead == 1 != ds.Config().training.lookahead
+            print(json.dumps(ds.sweep(grid, given["folder"], threads=1, progress=False).ids))
+            """,
+            folder=str(folder),
+        )
+        assert ids == ds.load(COMMITTED / "sweep").ids
+        assert sorted(folder.rglob("*.parquet")) == files
+        assert grid == json.loads((folder / "sweep.json").read_bytes())["sweep"]["grid"]
 
     def test_it_knows_its_own(self, told: dict[str, Any]) -> None:
         assert told["unknown"] == [[]] * len(told["ids"])
