@@ -4,12 +4,12 @@
     python benchmarks/ray_speedup.py --seconds 1      a smoke test
     python benchmarks/ray_speedup.py --json ray.json
 
-A real Ray cluster on this machine, the one of the tests (tests/cluster.py): a head without cores
-and worker nodes with one each. The same grid is swept with two workers and with one, in turns, by a
-process that stays connected. Start-up is left out: before each time is taken, every worker has
-trained a small sweep. What is left is what a long sweep is made of: sending, training, collecting
-and writing shards. With less than two cores free, and one for the process that sweeps, the second
-worker has nothing to work with.
+A real Ray cluster on this machine, that of the tests (tests/support/cluster.py): a head without
+cores and worker nodes with one each. The same grid is swept with two workers and with one, in
+turns, by a process that stays connected. Start-up is left out: before each time is taken, every
+worker has trained a small sweep. What is left is what a long sweep is made of: sending, training,
+collecting and writing shards. With less than two cores free, and one for the process that sweeps,
+the second worker has nothing to work with.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> int:
     console = Console()
     if os.getloadavg()[0] > 0.25 * available_cores():
         console.print("[yellow]The machine is busy: do not trust the times.[/]")
-    cluster = runpy.run_path(str(Path(__file__).parents[1] / "tests/cluster.py"))["cluster"]
+    cluster = runpy.run_path(str(Path(__file__).parents[1] / "tests/support/cluster.py"))["cluster"]
     with cluster() as made:
         seconds = measure(made, options, console)
     times = {workers: statistics.median(each) for workers, each in seconds.items()}

@@ -1,22 +1,22 @@
-"""Put measured times into the README, between its two speed marks.
+"""Put measured times on two pages: all of them in benchmarks/README.md, one sentence in the README.
 
     python benchmarks/throughput.py --json benchmarks/results.json
     python benchmarks/table.py
 
-The table is made from `benchmarks/results.json` alone, and a test checks that the README has it.
+Both are made from `benchmarks/results.json` alone, and a test checks that the pages have them.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-RESULTS, README = HERE / "results.json", HERE.parent / "README.md"
-BEGIN, END = "<!-- speed -->", "<!-- /speed -->"
+from pages import put
+
+RESULTS = Path(__file__).parent / "results.json"
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The table, and a line on what it was measured on."""
+    """The table, and a paragraph on how it was measured."""
     names = list(results["settings"][0]["implementations"])
     lines = ["| seconds per run of 1000 epochs | " + " | ".join(names) + " | share of peak |"]
     lines.append("|---" * (len(names) + 2) + "|")
@@ -33,13 +33,25 @@ def markdown(results: dict[str, Any]) -> str:
         "",
         f"All {machine['cores']} cores of an {machine['processor']} busy, everything timed in",
         "one run; in brackets, how many times longer than dynascope it takes. PyTorch",
-        f"{versions['torch']} with fused Adam, JAX {versions['jax']}. Each evaluates train and",
-        "test set and records weights and gradient norms at every epoch. *JAX* is the model as it",
-        "reads; the *tuned* one uses our table of (token, position) pairs and is as fast as we",
-        "could make it. Peak: multiplies and adds that the same cores reach in a loop of nothing",
-        "else, none of them fused.",
+        f"{versions['torch']} with fused Adam, JAX {versions['jax']}. Each evaluates the train and",
+        "test sets and records weights and gradient norms at every epoch. *JAX* is the model",
+        "written plainly; the *tuned* one uses our table of (token, position) pairs and is as",
+        "fast as we could make it. Peak: the multiplies and adds, none of them fused, that the",
+        "same cores reach in a loop that does nothing else.",
     ]
     return "\n".join(lines)
+
+
+def headline(results: dict[str, Any]) -> str:
+    """The default setting in one sentence."""
+    default = results["settings"][0]["implementations"]
+    ours, eager = default["dynascope"], default["eager PyTorch"]
+    machine = results["machine"]
+    return (
+        f"All {machine['cores']} cores of an {machine['processor']} together finish a run of "
+        f"1000 epochs every\n{shown(ours['seconds_per_run'])} seconds. "
+        f"Eager PyTorch takes {shown(eager['ratio_to_dynascope'])} times as long."
+    )
 
 
 def cell(measured: dict[str, Any]) -> str:
@@ -58,9 +70,9 @@ def shown(number: float) -> str:
 
 
 def main() -> None:
-    before, rest = README.read_text().split(BEGIN)
-    table = markdown(json.loads(RESULTS.read_text()))
-    README.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.split(END)[-1]}")
+    results = json.loads(RESULTS.read_text())
+    put("../README.md", "speed", headline(results))
+    put("../benchmarks/README.md", "speed", markdown(results))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ template <class T, int K> struct DualLanes {
 };
 
 template <class T, int K> struct IntegerOf<Dual<T, K>> : IntegerOf<T> {};
-template <class T, int K> struct ChunkOf<Dual<T, K>, LANES> {
+template <class T, int K> struct LanesOf<Dual<T, K>> {
   using type = DualLanes<T, K>;
 };
 

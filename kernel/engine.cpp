@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "initialize.hpp"
 #include "inspect.hpp"
 #include "task.hpp"
 #include "train.hpp"
@@ -110,19 +111,14 @@ void evaluate(double* loss, double* accuracy, const T* packed, int64_t rows, con
 }
 
 template <class T> Lanes<T> math(int function, const Lanes<T>& x) {
-  switch (function) {
-    case EXP: return exponential<T>(x);
-    case LOG: return logarithm<T>(x);
-    case ERF: return error_function<T>(x);
-    case GELU_VALUE: return Gelu::value<T>(x);
-    case GELU_SLOPE: return Gelu::both<T>(x).slope;
-    case GELU_BEND: return Gelu::all<T>(x).bend;
-    case RELU_VALUE: return Relu::value<T>(x);
-    case RELU_SLOPE: return Relu::both<T>(x).slope;
-    case SILU_VALUE: return Silu::value<T>(x);
-    case SILU_SLOPE: return Silu::both<T>(x).slope;
-    default: return Silu::all<T>(x).bend;
-  }
+  if (function == EXP) return exponential<T>(x);
+  if (function == LOG) return logarithm<T>(x);
+  if (function == ERF) return error_function<T>(x);
+  const int derivative = (function - ACTIVATION_VALUES) % 3;
+  return with_activation((function - ACTIVATION_VALUES) / 3, [&](auto act) {
+    if (derivative == 0) return act.template value<T>(x);
+    return derivative == 1 ? act.template both<T>(x).slope : act.template all<T>(x).bend;
+  });
 }
 
 template <class T> void evaluate_math(int function, T* y, const T* x, int64_t count) {
@@ -157,6 +153,8 @@ template <class T> constexpr Engine<T> engine() {
       decode<T>,
       evaluate<T>,
       evaluate_math<T>,
+      learning_rate,
+      unbias,
   };
 }
 

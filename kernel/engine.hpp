@@ -33,25 +33,17 @@ template <class T> struct Engine {
   /// Mean loss and accuracy on the examples for each of `rows` weights; in `work_bytes` of memory.
   void (*evaluate)(double* loss, double* accuracy, const T* packed, int64_t rows, const Shape&,
                    const Examples&, void* memory);
-  void (*evaluate_math)(int function, T* y, const T* x, int64_t count);  // for tests
+  void (*evaluate_math)(int function, T* y, const T* x, int64_t count);
+  /// The learning rate of step `step` (from 0) out of `total`.
+  double (*learning_rate)(const Training&, int64_t step, int64_t total);
+  /// 1 - beta^steps for both moments: what they are divided by after so many steps.
+  void (*unbias)(double out[2], const Training&, int64_t steps);
 };
 
-enum MathFunction {
-  EXP,
-  LOG,
-  ERF,
-  GELU_VALUE,
-  GELU_SLOPE,
-  GELU_BEND,
-  RELU_VALUE,
-  RELU_SLOPE,
-  SILU_VALUE,
-  SILU_SLOPE,
-  SILU_BEND
-};
-constexpr const char* MATH_NAMES[] = {"exp",        "log",        "erf",      "gelu",
-                                      "gelu_slope", "gelu_bend",  "relu",     "relu_slope",
-                                      "silu",       "silu_slope", "silu_bend"};
+/// For tests: after these come value, slope and bend of each activation, in the table's order.
+enum MathFunction { EXP, LOG, ERF, ACTIVATION_VALUES };
+constexpr const char* MATH_NAMES[] = {"exp", "log", "erf"};
+constexpr const char* MATH_OF_ACTIVATION[] = {"", "_slope", "_bend"};
 
 struct Task {
   void (*draw)(int32_t* tokens, int64_t count, int64_t length, int64_t vocab, uint64_t seed,

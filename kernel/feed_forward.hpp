@@ -185,9 +185,8 @@ template <class T, class Act, bool Keep> FeedForward<T> feed_forward(int64_t dim
 
 /// `Keep`: hidden units and slopes stay in the tile, for backward.
 template <class T, bool Keep> FeedForward<T> feed_forward(const Shape& s) {
-  if (s.activation == RELU) return feed_forward<T, Relu, Keep>(s.dim);
-  if (s.activation == SILU) return feed_forward<T, Silu, Keep>(s.dim);
-  return feed_forward<T, Gelu, Keep>(s.dim);
+  return with_activation(s.activation,
+                         [&](auto act) { return feed_forward<T, decltype(act), Keep>(s.dim); });
 }
 
 template <class T> FeedBackward<T> feed_backward(const Shape& s) {

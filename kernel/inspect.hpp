@@ -133,9 +133,7 @@ template <class T> class Inspector {
   }
 
   V activate(const V& x) const {
-    if (shape_.activation == RELU) return Relu::value<T>(x);
-    if (shape_.activation == SILU) return Silu::value<T>(x);
-    return Gelu::value<T>(x);
+    return with_activation(shape_.activation, [&](auto act) { return act.template value<T>(x); });
   }
 
   /// Softmax over n values, those marked in `cut` left out.

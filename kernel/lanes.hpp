@@ -70,14 +70,16 @@ template <class H> struct Pair {
   H lo, hi;
 };
 
-template <class T, int N> struct ChunkOf {
+// Clang 14 and 16 refuse a specialisation for N = NATIVE<T>, which depends on T: hence `Whole`.
+template <class T, int N, bool Whole = (N == NATIVE<T>)> struct ChunkOf {
   using type = Pair<typename ChunkOf<T, N / 2>::type>;
 };
-template <class T> struct ChunkOf<T, NATIVE<T>> {
+template <class T, int N> struct ChunkOf<T, N, true> {
   using type = typename NativeOf<T>::type;
 };
 
-template <class T> using Lanes = typename ChunkOf<T, LANES>::type;
+template <class T> struct LanesOf : ChunkOf<T, LANES> {};  // dual numbers have their own
+template <class T> using Lanes = typename LanesOf<T>::type;
 template <class T> using Mask = Lanes<Integer<T>>;  // all bits set, or none, in each lane
 
 // ---- elementwise operators on pairs; on hardware vectors they are the compiler's own ------------

@@ -1,4 +1,4 @@
-// The one table of parameters: names, shapes, and where each lives in memory.
+// Where each parameter of the table (catalog.hpp) lives in memory.
 //
 // Two layouts. *Packed*: parameters one after the other, row-major, as users see and files hold
 // them. *Padded*: what the kernel computes with; every slice starts on a whole vector and
@@ -29,25 +29,23 @@ struct Layout {
   int64_t packed_size, padded_size;
 
   explicit Layout(const Shape& s) : packed_size(0), padded_size(0) {
-    const int64_t unit_step = round_up(s.hidden);  // hidden units, padded
-    add(TOKEN_EMBEDDING, true, s.embeddings, s.dim, s.dim, 1);
-    add(POSITION_EMBEDDING, true, s.length, s.dim, s.dim, 1);
-    add(QUERY, true, 1, s.dim, s.dim, 1);
-    add(VALUE, true, s.dim, s.dim, s.dim, 1);
-    add(RECEPTORS, true, s.hidden, s.dim, 1, unit_step);
-    add(RECEPTOR_BIAS, s.bias, 1, s.hidden, unit_step, 1);
-    add(ASSEMBLERS, true, s.dim, s.hidden, unit_step, 1);
-    add(ASSEMBLER_BIAS, s.bias, 1, s.dim, s.dim, 1);
+    for (int p = 0; p < PARAMETERS; ++p) add(p, PARAMETER_ROWS[p], s);
   }
 
   const Slice& operator[](int parameter) const { return slice[parameter]; }
 
  private:
-  void add(int parameter, bool present, int64_t rows, int64_t cols, int64_t row_step,
-           int64_t col_step) {
+  void add(int parameter, const ParameterRow& row, const Shape& s) {
+    const int64_t rows = size_of(row.rows, s), cols = size_of(row.columns, s);
+    // Hidden units lie side by side, whichever axis they are; else rows do, as users see them.
+    const bool transposed = row.rows == Axis::HIDDEN;
+    const bool units = transposed || row.columns == Axis::HIDDEN;
+    const int64_t width = units ? round_up(s.hidden) : cols;
+    const int64_t row_step = transposed ? 1 : width, col_step = transposed ? width : 1;
     // An absent bias keeps its padded place, full of zeros: the model reads it all the same.
     const int64_t extent = round_up((rows - 1) * row_step + (cols - 1) * col_step + 1);
-    slice[parameter] = {present,     rows,   cols,     packed_size, present ? rows * cols : 0,
+    const bool here = present(row, s);
+    slice[parameter] = {here,        rows,   cols,     packed_size, here ? rows * cols : 0,
                         padded_size, extent, row_step, col_step};
     packed_size += slice[parameter].size;
     padded_size += extent;

@@ -2,9 +2,10 @@
 //
 // Only IEEE + - * / sqrt and integer operations, in a fixed order: the same bits everywhere. The
 // coefficients come from scripts/fit-math. Errors over [-30, 30], relative to max(1, |f|): below
-// 2e-7 in float32 and 1e-14 in float64 (tests/test_math.py).
+// 2e-7 in float32 and 1e-14 in float64 (tests/kernel/test_math.py).
 #pragma once
 
+#include "catalog.hpp"
 #include "lanes.hpp"
 
 namespace dynascope {
@@ -242,6 +243,17 @@ struct Silu {
     return both<T>(x).value;
   }
 };
+
+/// f(Gelu{}) for GELU and so on: what is compiled for each activation, chosen once.
+template <class F> DYNASCOPE_INLINE auto with_activation(int activation, F f) {
+  switch (activation) {
+#define X(id, name, type, ...) \
+  case id: return f(type{});
+    DYNASCOPE_ACTIVATIONS(X)
+#undef X
+    default: __builtin_unreachable();
+  }
+}
 
 }  // namespace DYNASCOPE_ISA
 }  // namespace dynascope

@@ -29,6 +29,12 @@ inline double learning_rate(const Training& t, int64_t step, int64_t total) {
   return t.lr_final + (t.lr - t.lr_final) * 0.5 * (1.0 + cosine_of_turn(half_turn));
 }
 
+/// What moments are divided by after `steps` steps, since they began at 0: 1 - beta^steps.
+inline void unbias(double out[2], const Training& t, int64_t steps) {
+  out[0] = 1.0 - power(t.beta1, steps);
+  out[1] = 1.0 - power(t.beta2, steps);
+}
+
 template <class T> class Optimizer {
  public:
   using V = Lanes<T>;
@@ -49,7 +55,8 @@ template <class T> class Optimizer {
     any_frozen_ = false;
     for (int p = 0; p < PARAMETERS; ++p) {
       const Slice& s = layout_[p];
-      const T rate = static_cast<T>(p >= RECEPTORS ? 1.0 / training_.mlp_lr_discount : 1.0);
+      const T rate = static_cast<T>(
+          PARAMETER_ROWS[p].part == Part::FEED_FORWARD ? 1.0 / training_.mlp_lr_discount : 1.0);
       for (int64_t i = 0; s.present && i < s.rows * s.cols; ++i) {
         const bool fixed = frozen && frozen[s.packed + i];
         any_frozen_ = any_frozen_ || fixed;
@@ -63,7 +70,7 @@ template <class T> class Optimizer {
     if (any_frozen_) clear_frozen(grad);
     if (training_.clip > 0) clip(grad);
     const double lr = learning_rate(training_, step, total);
-    if (training_.rule == SGD) descend(theta, grad, static_cast<T>(lr));
+    if (training_.optimizer == SGD) descend(theta, grad, static_cast<T>(lr));
     else adapt(theta, grad, lr, step + 1);
     constrain(theta);
   }
@@ -123,7 +130,7 @@ template <class T> class Optimizer {
     const V beta2 = broadcast(static_cast<T>(training_.beta2));
     const V rest1 = broadcast(static_cast<T>(1.0 - training_.beta1));
     const V rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
-    const bool decoupled = training_.rule == ADAMW;
+    const bool decoupled = RULE_ROWS[training_.optimizer].decoupled_decay;
     const V shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
     // Moments that fade away would end as denormals, a hundred times slower: stop at 0 before.
     const V negligible = broadcast(static_cast<T>(sizeof(T) == 4 ? 1e-35 : 1e-290));

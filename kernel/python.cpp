@@ -1,263 +1,17 @@
 // The Python extension `dynascope._kernel`: arrays in, arrays out, the GIL released while
 // computing.
 //
-// Thin on purpose. Arguments have been checked by the Python side (engine.py), which can say better
-// what is wrong; what is checked here is only what would otherwise write out of bounds.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <cstdlib>
-#include <memory>
-#include <new>
-#include <optional>
-#include <string>
-
-#include "dispatch.hpp"
+// Thin on purpose. Arguments have been checked by the Python side, which can say better what is
+// wrong; what is checked here as well is what would otherwise write out of bounds.
+#include "catalog_json.hpp"
 #include "model_naive.hpp"
 #include "projection.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "python_options.hpp"
+#include "python_trainer.hpp"
+#include "shares.hpp"
 
 namespace dynascope {
 namespace {
-
-template <class T> using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
-template <class T> using Out = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
-template <class T> using Numpy = nb::ndarray<nb::numpy, T>;
-using Bytes = std::optional<Array<uint8_t>>;
-
-const Build& build() {
-  static const Build& chosen = []() -> const Build& {
-    const char* name = std::getenv("DYNASCOPE_ISA");
-    return choose_build(name ? name : "");
-  }();
-  return chosen;
-}
-template <class T> const Engine<T>& engine() {
-  if constexpr (sizeof(T) == 4) return *build().single;
-  else return *build().twice;
-}
-
-struct AlignedDelete {
-  void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
-};
-using Memory = std::unique_ptr<void, AlignedDelete>;
-Memory allocate(size_t bytes) { return Memory(::operator new(bytes, std::align_val_t(64))); }
-
-template <class T> Numpy<T> make_array(std::vector<size_t> shape) {
-  size_t size = 1;
-  for (size_t n : shape) size *= n;
-  T* data = new T[size ? size : 1]();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Numpy<T>(data, shape.size(), shape.data(), owner);
-}
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
-Examples examples(const Array<int32_t>& tokens, const Array<int32_t>& targets, const Shape& s) {
-  require(tokens.ndim() == 2 && targets.ndim() == 1 && tokens.shape(0) == targets.shape(0) &&
-              static_cast<int64_t>(tokens.shape(1)) == s.length,
-          "tokens must be [count, length] and targets [count]");
-  for (size_t i = 0; i < tokens.size(); ++i)
-    require(tokens.data()[i] >= 0 && tokens.data()[i] < s.vocab, "a token is out of range");
-  for (size_t i = 0; i < targets.size(); ++i)
-    require(targets.data()[i] >= 0 && targets.data()[i] < s.embeddings, "a target is out of range");
-  return {tokens.data(), targets.data(), static_cast<int64_t>(tokens.shape(0))};
-}
-
-const uint8_t* mask(const Bytes& bytes, int64_t size, const char* what) {
-  if (!bytes) return nullptr;
-  require(static_cast<int64_t>(bytes->size()) == size, what);
-  return bytes->data();
-}
-
-Ablation ablation(const Bytes& positions, const Bytes& units, const Shape& s) {
-  return {mask(positions, s.length, "cut_positions must have one entry per position"),
-          mask(units, s.hidden, "cut_units must have one entry per hidden unit")};
-}
-
-void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
-                   const Array<int32_t>& suffixes, const Shape& s) {
-  require(data.prefix_count > 0 && data.suffix_count > 0 &&
-              static_cast<int64_t>(prefixes.shape(1)) == data.relevant &&
-              static_cast<int64_t>(suffixes.shape(1)) == s.length - data.relevant,
-          "prefixes must be [count, relevant] and suffixes [count, length - relevant]");
-  for (const Array<int32_t>* tokens : {&prefixes, &suffixes})
-    for (size_t i = 0; i < tokens->size(); ++i)
-      require(tokens->data()[i] >= 0 && tokens->data()[i] < s.vocab, "a token is out of range");
-  for (int64_t i = 0; i < data.relevant; ++i)
-    require(data.positions[i] >= 0 && data.positions[i] < s.length &&
-                (i == 0 || data.positions[i] > data.positions[i - 1]),
-            "positions must rise and be within the length");
-  require(data.groups[0] == 0 && data.groups[data.group_count] == data.prefix_count,
-          "groups must begin with 0 and end with the number of prefixes");
-  for (int64_t m = 0; m < data.group_count; ++m)
-    require(data.groups[m] < data.groups[m + 1], "groups must rise");
-  const int64_t orderings = data.prefix_count / data.group_count;
-  for (int64_t m = 0; data.sampled && m < data.group_count; ++m)
-    require(
-        data.group_count > 1 && orderings > 1 && data.groups[m + 1] - data.groups[m] == orderings,
-        "a sample has several multisets, with several orderings, for all as many");
-}
-
-/// The shape of each parameter in the packed order; vectors have one dimension.
-std::vector<std::pair<std::string, std::vector<int64_t>>> parameter_shapes(const Shape& s) {
-  const std::vector<int64_t> shapes[PARAMETERS] = {
-      {s.embeddings, s.dim}, {s.length, s.dim}, {s.dim},           {s.dim, s.dim},
-      {s.hidden, s.dim},     {s.hidden},        {s.dim, s.hidden}, {s.dim}};
-  std::vector<std::pair<std::string, std::vector<int64_t>>> named;
-  for (int p = 0; p < PARAMETERS; ++p)
-    if (s.bias || (p != RECEPTOR_BIAS && p != ASSEMBLER_BIAS))
-      named.emplace_back(PARAMETER_NAMES[p], shapes[p]);
-  return named;
-}
-
-int64_t packed_size(const Shape& s) {
-  int64_t size = 0;
-  for (const auto& [name, shape] : parameter_shapes(s))
-    size += shape.size() == 2 ? shape[0] * shape[1] : shape[0];
-  return size;
-}
-
-template <class T> const T* weights(const Array<T>& packed, const Shape& s) {
-  require(static_cast<int64_t>(packed.size()) == packed_size(s), "weights have the wrong size");
-  return packed.data();
-}
-
-// ---- trainer ------------------------------------------------------------------------------------
-template <class T> class PyTrainer {
- public:
-  PyTrainer(const Shape& shape, const Training& training,
-            const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& sets, uint64_t seed,
-            const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients)
-      : size_(packed_size(shape)) {
-    TrainerInput<T> in{shape,
-                       training,
-                       {},
-                       seed,
-                       weights(start, shape),
-                       mask(frozen, size_, "frozen must have one entry per weight"),
-                       gradients,
-                       full_gradients};
-    require(sets.size() == SETS, "three sets are needed");
-    for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
-    require(in.sets[TRAIN_SET].count > 0, "the train set is empty");
-    nb::gil_scoped_release release;
-    memory_ = allocate(engine<T>().trainer_bytes(in));
-    trainer_ = engine<T>().make_trainer(in, memory_.get());
-  }
-
-  void advance(int64_t epochs, int64_t steps, std::optional<Out<T>> curves,
-               std::optional<Out<T>> weights, int64_t weights_every, std::optional<Out<T>> states,
-               int64_t state_every, std::optional<Out<T>> step_curves,
-               std::optional<Out<T>> step_weights) {
-    Recorder<T> to = recorder(epochs, curves, weights, weights_every, states, state_every);
-    if (step_curves) to.step_curves = place(*step_curves, steps, STEP_CURVES);
-    if (step_weights) to.step_weights = place(*step_weights, steps, size_);
-    nb::gil_scoped_release release;
-    engine<T>().advance(trainer_, epochs, steps, to);
-  }
-
-  void record_now(std::optional<Out<T>> curves, std::optional<Out<T>> weights,
-                  std::optional<Out<T>> states) {
-    Recorder<T> to;
-    if (curves) to.curves = place(*curves, 1, CURVES);
-    if (weights) to.weights = place(*weights, 1, size_);
-    if (states) to.states = place(*states, 1, 3 * size_);
-    to.weights_every = to.state_every = 1;
-    nb::gil_scoped_release release;
-    engine<T>().record_now(trainer_, to);
-  }
-
-  Progress progress() const { return engine<T>().progress(trainer_); }
-
-  Numpy<T> parameters() const {
-    auto out = make_array<T>({static_cast<size_t>(size_)});
-    engine<T>().read_parameters(trainer_, out.data());
-    return out;
-  }
-  void set_parameters(const Array<T>& packed) {
-    require(static_cast<int64_t>(packed.size()) == size_, "weights have the wrong size");
-    engine<T>().set_parameters(trainer_, packed.data());
-  }
-  Numpy<T> state() const {
-    auto out = make_array<T>({3, static_cast<size_t>(size_)});
-    engine<T>().read_state(trainer_, out.data());
-    return out;
-  }
-  void set_state(const Array<T>& state, int64_t epoch, int64_t step) {
-    require(static_cast<int64_t>(state.size()) == 3 * size_, "a state has three rows of weights");
-    nb::gil_scoped_release release;
-    engine<T>().write_state(trainer_, state.data(), epoch, step);
-  }
-
- private:
-  int64_t size_;
-  Memory memory_;
-  void* trainer_;
-
-  /// Where `rows` of this size fit; divided, since rows may be as many as a number can say.
-  static T* place(const Out<T>& out, int64_t rows, int64_t size) {
-    require(static_cast<int64_t>(out.size()) / size >= rows, "an output array is too small");
-    return out.data();
-  }
-
-  Recorder<T> recorder(int64_t epochs, std::optional<Out<T>>& curves,
-                       std::optional<Out<T>>& weights, int64_t weights_every,
-                       std::optional<Out<T>>& states, int64_t state_every) {
-    const int64_t now = progress().epoch;
-    auto kept = [&](int64_t every) { return (now + epochs) / every - now / every; };
-    Recorder<T> to;
-    if (curves) to.curves = place(*curves, epochs, CURVES);
-    if (weights && weights_every > 0) {
-      to.weights = place(*weights, kept(weights_every), size_);
-      to.weights_every = weights_every;
-    }
-    if (states && state_every > 0) {
-      to.states = place(*states, kept(state_every), 3 * size_);
-      to.state_every = state_every;
-    }
-    return to;
-  }
-};
-
-template <class T> void bind_trainer(nb::module_& m, const char* name) {
-  using Self = PyTrainer<T>;
-  nb::class_<Self>(m, name)
-      .def(
-          "__init__",
-          [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
-             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients) {
-            std::vector<std::pair<Array<int32_t>, Array<int32_t>>> pairs;
-            for (nb::handle set : sets)
-              pairs.emplace_back(nb::cast<Array<int32_t>>(set[0]),
-                                 nb::cast<Array<int32_t>>(set[1]));
-            new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients);
-          },
-          "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
-          "full_gradients"_a)
-      .def("advance", &Self::advance, "epochs"_a, "steps"_a,
-           "curves"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none(),
-           "weights_every"_a = 0, "states"_a.noconvert().none() = nb::none(), "state_every"_a = 0,
-           "step_curves"_a.noconvert().none() = nb::none(),
-           "step_weights"_a.noconvert().none() = nb::none())
-      .def("record_now", &Self::record_now, "curves"_a.noconvert().none() = nb::none(),
-           "weights"_a.noconvert().none() = nb::none(), "states"_a.noconvert().none() = nb::none())
-      .def_prop_ro("epoch", [](const Self& s) { return s.progress().epoch; })
-      .def_prop_ro("step", [](const Self& s) { return s.progress().step; })
-      .def_prop_ro("step_in_epoch", [](const Self& s) { return s.progress().step_in_epoch; })
-      .def_prop_ro("diverged", [](const Self& s) { return s.progress().diverged; })
-      .def("parameters", &Self::parameters)
-      .def("set_parameters", &Self::set_parameters, "packed"_a)
-      .def("state", &Self::state)
-      .def("set_state", &Self::set_state, "state"_a, "epoch"_a, "step"_a);
-}
 
 // ---- single evaluations -------------------------------------------------------------------------
 template <class T>
@@ -286,38 +40,23 @@ nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& t
                  nb::dict patch, const Bytes& cut_positions, const Bytes& cut_units) {
   auto targets = make_array<int32_t>({tokens.shape(0)});
   const Examples data = examples(tokens, nb::cast<Array<int32_t>>(nb::cast(targets)), s);
-  const auto n = static_cast<size_t>(data.count), d = static_cast<size_t>(s.dim);
-  const auto N = static_cast<size_t>(s.length), R = static_cast<size_t>(s.embeddings);
+  // Both structs have one pointer per row of the table, in its order.
   Activations<T> out{}, patches{};
-  struct Field {
-    const char* name;
-    T** out;
-    T** patch;
-    std::vector<size_t> shape;
-  };
-  const std::vector<Field> fields = {
-      {"embedding", &out.embedding, &patches.embedding, {n, N, d}},
-      {"normalized", &out.normalized, &patches.normalized, {n, N, d}},
-      {"scores", &out.scores, &patches.scores, {n, N}},
-      {"attention", &out.attention, &patches.attention, {n, N}},
-      {"values", &out.values, &patches.values, {n, N, d}},
-      {"sequence", &out.sequence, &patches.sequence, {n, d}},
-      {"sequence_normalized", &out.sequence_normalized, &patches.sequence_normalized, {n, d}},
-      {"hidden", &out.hidden, &patches.hidden, {n, static_cast<size_t>(s.hidden)}},
-      {"feed_forward", &out.feed_forward, &patches.feed_forward, {n, d}},
-      {"output", &out.output, &patches.output, {n, d}},
-      {"logits", &out.logits, &patches.logits, {n, R}},
-      {"probabilities", &out.probabilities, &patches.probabilities, {n, R}}};
+  static_assert(sizeof out == STAGES * sizeof(T*), "a pointer for each stage");
+  T **to = reinterpret_cast<T**>(&out), **from = reinterpret_cast<T**>(&patches);
   nb::dict result;
   std::vector<Array<T>> held;
-  for (const Field& f : fields) {
-    auto array = make_array<T>(f.shape);
-    *f.out = array.data();
-    result[f.name] = array;
-    if (!patch.contains(f.name)) continue;
-    held.push_back(nb::cast<Array<T>>(patch[f.name]));
-    require(held.back().size() == array.size(), "a patch has the wrong size");
-    *f.patch = const_cast<T*>(held.back().data());
+  for (const ShapeRow& row : STAGE_ROWS) {
+    std::vector<size_t> shape = sizes(row.rows, row.columns, s);
+    shape.insert(shape.begin(), static_cast<size_t>(data.count));
+    auto array = make_array<T>(shape);
+    *to++ = array.data();
+    result[row.name] = array;
+    T*& patched = *from++;
+    if (!patch.contains(row.name)) continue;
+    held.push_back(nb::cast<Array<T>>(patch[row.name]));
+    expect(held.back().size() == array.size(), "a patch has the wrong size");
+    patched = const_cast<T*>(held.back().data());
   }
   const T* theta = weights(packed, s);
   const Ablation off = ablation(cut_positions, cut_units, s);
@@ -330,9 +69,7 @@ nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& t
 template <class T>
 nb::tuple evaluate(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens,
                    const Array<int32_t>& targets) {
-  require(packed.ndim() == 2 && static_cast<int64_t>(packed.shape(1)) == packed_size(s),
-          "weights must be [rows, size]");
-  const size_t rows = packed.shape(0);
+  const size_t rows = weight_rows(packed, s);
   auto loss = make_array<double>({rows}), accuracy = make_array<double>({rows});
   const Examples data = examples(tokens, targets, s);
   {
@@ -344,6 +81,16 @@ nb::tuple evaluate(const Array<T>& packed, const Shape& s, const Array<int32_t>&
   return nb::make_tuple(loss, accuracy);
 }
 
+int math_function(const std::string& name) {
+  for (int f = 0; f < ACTIVATION_VALUES; ++f)
+    if (name == MATH_NAMES[f]) return f;
+  for (int a = 0; a < ACTIVATIONS; ++a)
+    for (int k = 0; k < 3; ++k)
+      if (name == std::string(ACTIVATION_NAMES[a]) + MATH_OF_ACTIVATION[k])
+        return ACTIVATION_VALUES + 3 * a + k;
+  throw std::invalid_argument("unknown function");
+}
+
 template <class T> void bind_evaluations(nb::module_& m) {
   m.def("loss_and_gradient", loss_and_gradient<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
@@ -353,12 +100,9 @@ template <class T> void bind_evaluations(nb::module_& m) {
   m.def("evaluate", evaluate<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a);
   m.def("math", [](const std::string& name, const Array<T>& x) {
     auto y = make_array<T>({x.size()});
-    for (int f = 0; f < static_cast<int>(std::size(MATH_NAMES)); ++f)
-      if (name == MATH_NAMES[f]) {
-        engine<T>().evaluate_math(f, y.data(), x.data(), static_cast<int64_t>(x.size()));
-        return y;
-      }
-    throw std::invalid_argument("unknown function");
+    engine<T>().evaluate_math(math_function(name), y.data(), x.data(),
+                              static_cast<int64_t>(x.size()));
+    return y;
   });
 }
 
@@ -380,8 +124,8 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
                   const Array<int32_t>& prefixes, const Array<int32_t>& groups,
                   const Array<int32_t>& suffixes, bool sampled,
                   const std::vector<std::string>& wanted) {
-  require(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
-          "prefixes and suffixes must be tables, in at least one group");
+  expect(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
+         "prefixes and suffixes must be tables, in at least one group");
   const Crossed data{positions.data(),
                      static_cast<int64_t>(positions.size()),
                      prefixes.data(),
@@ -391,31 +135,13 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
                      static_cast<int64_t>(groups.size()) - 1,
                      static_cast<int64_t>(suffixes.shape(0)),
                      sampled};
-  check_crossed(data, prefixes, suffixes, s);
-  require(packed.ndim() == 2 && static_cast<int64_t>(packed.shape(1)) == packed_size(s),
-          "weights must be [rows, size]");
-  const auto N = static_cast<size_t>(s.length), k = positions.size();
+  expect(static_cast<int64_t>(prefixes.shape(1)) == data.relevant &&
+             static_cast<int64_t>(suffixes.shape(1)) == s.length - data.relevant,
+         "prefixes must be [count, relevant] and suffixes [count, length - relevant]");
+  must(check_crossed(data, s));
+  const size_t models = weight_rows(packed, s);
   CircuitMeasures out{};
-  struct Field {
-    const char* name;
-    double** out;
-    std::vector<size_t> shape;
-  };
-  const std::vector<Field> fields = {
-      {"embedding", &out.embedding, {SHARES}},
-      {"logits", &out.logits, {SHARES}},
-      {"accuracy", &out.accuracy, {}},
-      {"permutation_survival", &out.permutation_survival, {}},
-      {"suffix_survival", &out.suffix_survival, {}},
-      {"attention", &out.attention, {N}},
-      {"value_spread", &out.value_spread, {N}},
-      {"value_size", &out.value_size, {}},
-      {"redraw", &out.redraw, {N}},
-      {"swap", &out.swap, {k, k}},
-      {"without_attention", &out.without_attention, {N}},
-      {"without_value", &out.without_value, {N}},
-      {"without_unit", &out.without_unit, {static_cast<size_t>(s.hidden)}},
-      {"clusters", &out.clusters, {4}}};
+  static_assert(sizeof out == MEASURES * sizeof(double*), "a pointer for each measure");
   // Some are found together and must be asked for together, see below.
   auto asked = [&](const char* name) {
     for (const std::string& each : wanted)
@@ -424,28 +150,26 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
   };
   nb::dict result;
   std::vector<std::pair<double**, size_t>> rows;
-  for (const Field& f : fields) {
-    if (!asked(f.name)) continue;
-    std::vector<size_t> shape = {packed.shape(0)};
-    shape.insert(shape.end(), f.shape.begin(), f.shape.end());
-    auto array = make_array<double>(shape);
-    *f.out = array.data();
+  double** place = reinterpret_cast<double**>(&out);
+  for (const ShapeRow& row : MEASURE_ROWS) {
+    double** here = place++;
+    if (!asked(row.name)) continue;
+    std::vector<size_t> shape = sizes(row.rows, row.columns, s, data.relevant);
     size_t size = 1;
-    for (size_t n : f.shape) size *= n;
-    rows.emplace_back(f.out, size);
-    result[f.name] = array;
+    for (size_t n : shape) size *= n;
+    shape.insert(shape.begin(), models);
+    auto array = make_array<double>(shape);
+    *here = array.data();
+    rows.emplace_back(here, size);
+    result[row.name] = array;
   }
-  require(!out.value_spread == !out.value_size &&
-              !out.permutation_survival == !out.suffix_survival &&
-              !out.without_attention == !out.without_value &&
-              (out.accuracy || !(out.logits || out.without_unit || out.permutation_survival)),
-          "measures that are found together must be asked for together");
+  must(check_wanted(out));
   const MeasuresOf<T>& measures = measures_of<T>();
   nb::gil_scoped_release release;
   const Memory memory = allocate(measures.circuit_bytes(s, data, out));
-  for (size_t row = 0; row < packed.shape(0); ++row) {
+  for (size_t row = 0; row < models; ++row) {
     measures.circuit(out, packed.data() + row * packed.shape(1), s, data, memory.get());
-    for (auto& [place, size] : rows) *place += size;
+    for (auto& [at, size] : rows) *at += size;
   }
   return result;
 }
@@ -455,8 +179,8 @@ nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
                            const Array<int32_t>& tokens, const Array<int32_t>& targets,
                            const Array<double>& directions) {
   const auto size = static_cast<size_t>(packed_size(s));
-  require(packed.size() == size, "weights must be [size]");
-  require(directions.ndim() == 2 && directions.shape(1) == size, "directions must be [rows, size]");
+  expect(packed.size() == size, "weights must be [size]");
+  expect(directions.ndim() == 2 && directions.shape(1) == size, "directions must be [rows, size]");
   auto products = make_array<double>({directions.shape(0), size}),
        grad = make_array<double>({size});
   const Examples data = examples(tokens, targets, s);
@@ -473,7 +197,7 @@ nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
 
 /// The plane on which points [n, d] are shown: axes [2, d], mean [d], shares [2].
 nb::tuple plane_of(const Array<double>& points) {
-  require(points.ndim() == 2 && points.size() > 0, "points must be [count, dim]");
+  expect(points.ndim() == 2 && points.size() > 0, "points must be [count, dim]");
   const size_t n = points.shape(0), d = points.shape(1);
   auto axes = make_array<double>({2, d}), mean = make_array<double>({d}),
        shares = make_array<double>({2});
@@ -485,8 +209,17 @@ nb::tuple plane_of(const Array<double>& points) {
     found = plane(axes.data(), mean.data(), shares.data(), points.data(), static_cast<int64_t>(n),
                   static_cast<int64_t>(d), static_cast<double*>(memory.get()));
   }
-  require(found, "points must be finite");
+  expect(found, "points must be finite");
   return nb::make_tuple(axes, mean, shares);
+}
+
+/// The shares between, permutation and suffix of a variance and the variance itself, from its parts
+/// as `circuits` gives them; None: nothing varies.
+nb::object shares_of(const Array<double>& parts, double rounding) {
+  expect(parts.ndim() == 1 && parts.size() == SHARES, "parts must be those of a variance");
+  double out[SHARES];
+  if (!variance_shares(out, parts.data(), rounding)) return nb::none();
+  return nb::make_tuple(out[BETWEEN], out[PERMUTATION], out[SUFFIX], out[MEAN_SQUARE]);
 }
 
 template <class T> void bind_measures(nb::module_& m) {
@@ -511,9 +244,9 @@ Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
 
 Numpy<int32_t> add_modulo(const Array<int32_t>& tokens, int64_t vocab,
                           const std::vector<int32_t>& positions) {
-  require(tokens.ndim() == 2, "tokens must be [count, length]");
+  expect(tokens.ndim() == 2, "tokens must be [count, length]");
   for (int32_t t : positions)
-    require(t >= 0 && t < static_cast<int64_t>(tokens.shape(1)), "a position is out of range");
+    expect(t >= 0 && t < static_cast<int64_t>(tokens.shape(1)), "a position is out of range");
   auto targets = make_array<int32_t>({tokens.shape(0)});
   build().task->add_modulo(targets.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)),
                            static_cast<int64_t>(tokens.shape(1)), vocab, positions.data(),
@@ -527,22 +260,22 @@ Numpy<uint32_t> shuffled(size_t count, uint64_t seed, uint32_t epoch) {
   return order;
 }
 
-template <size_t N> int index_of(const std::string& name, const char* const (&names)[N]) {
-  for (size_t i = 0; i < N; ++i)
-    if (name == names[i]) return static_cast<int>(i);
-  throw std::invalid_argument("unknown option: " + name);
-}
-
 /// Curve names in column order, one per parameter where a curve has one.
-template <size_t N> nb::tuple curve_names(const char* const (&names)[N], size_t plain) {
+template <size_t N> nb::tuple curve_names(const CurveRow (&rows)[N]) {
   nb::list all;
-  for (size_t i = 0; i < N; ++i) {
-    if (i < plain) all.append(names[i]);
+  for (const CurveRow& curve : rows) {
+    if (!curve.each) all.append(curve.name);
     else
-      for (const char* parameter : PARAMETER_NAMES)
-        all.append(std::string(names[i]) + "/" + parameter);
+      for (const ParameterRow& parameter : PARAMETER_ROWS)
+        all.append(std::string(curve.name) + "/" + parameter.name);
   }
   return nb::tuple(all);
+}
+
+std::string catalog() {
+  std::string text;
+  write_catalog([&](const char* more) { text += more; });
+  return text;
 }
 
 }  // namespace
@@ -557,10 +290,12 @@ NB_MODULE(_kernel, m) {
   }
 
   nb::list names;
-  for (const char* name : PARAMETER_NAMES) names.append(name);
+  for (const ParameterRow& row : PARAMETER_ROWS) names.append(row.name);
   m.attr("PARAMETER_NAMES") = nb::tuple(names);
-  m.attr("CURVE_NAMES") = curve_names(CURVE_NAMES, GRAD_NORM);
-  m.attr("STEP_CURVE_NAMES") = curve_names(STEP_CURVE_NAMES, STEP_GRAD_NORM);
+  m.attr("CURVE_NAMES") = curve_names(CURVE_ROWS);
+  m.attr("STEP_CURVE_NAMES") = curve_names(STEP_CURVE_ROWS);
+  m.def("catalog", catalog);
+  m.def("catalog_hash", catalog_hash);
   m.def("isa", [] { return std::string(build().name); });
   m.def("usable_isas", [] {
     std::vector<std::string> all;
@@ -568,68 +303,7 @@ NB_MODULE(_kernel, m) {
     return all;
   });
 
-  nb::class_<Shape>(m, "Shape")
-      .def(
-          "__init__",
-          [](Shape* s, int64_t vocab, int64_t embeddings, int64_t length, int64_t dim,
-             int64_t hidden, bool bias, const std::string& activation, const std::string& norm,
-             double norm_eps, double norm_tau) {
-            new (s) Shape{vocab,
-                          embeddings,
-                          length,
-                          dim,
-                          hidden,
-                          bias,
-                          index_of(activation, ACTIVATION_NAMES),
-                          index_of(norm, NORM_NAMES),
-                          norm_eps,
-                          norm_tau};
-          },
-          nb::kw_only(), "vocab"_a, "embeddings"_a, "length"_a, "dim"_a, "hidden"_a, "bias"_a,
-          "activation"_a, "norm"_a, "norm_eps"_a, "norm_tau"_a);
-  nb::class_<Training>(m, "Training")
-      .def(
-          "__init__",
-          [](Training* t, const std::string& optimizer, const std::string& schedule, double lr,
-             double momentum, double beta1, double beta2, double eps, double weight_decay,
-             double clip, double mlp_lr_discount, double lr_final, int64_t warmup, int64_t batch,
-             int64_t epochs, double query_limit, bool unit_tokens, bool unit_positions) {
-            new (t) Training{index_of(optimizer, RULE_NAMES),
-                             index_of(schedule, SCHEDULE_NAMES),
-                             lr,
-                             momentum,
-                             beta1,
-                             beta2,
-                             eps,
-                             weight_decay,
-                             clip,
-                             mlp_lr_discount,
-                             lr_final,
-                             warmup,
-                             batch,
-                             epochs,
-                             query_limit,
-                             {unit_tokens, unit_positions}};
-          },
-          nb::kw_only(), "optimizer"_a, "schedule"_a, "lr"_a, "momentum"_a, "beta1"_a, "beta2"_a,
-          "eps"_a, "weight_decay"_a, "clip"_a, "mlp_lr_discount"_a, "lr_final"_a, "warmup"_a,
-          "batch"_a, "epochs"_a, "query_limit"_a, "unit_tokens"_a, "unit_positions"_a);
-
-  m.def(
-      "parameter_shapes",
-      [](int64_t vocab, int64_t length, int64_t dim, int64_t hidden, int64_t embeddings,
-         bool bias) {
-        nb::dict shapes;
-        const Shape s{vocab, embeddings, length, dim, hidden, bias, GELU, RMS, 0, 1};
-        for (const auto& [name, shape] : parameter_shapes(s)) {
-          nb::list sizes;
-          for (int64_t n : shape) sizes.append(n);
-          shapes[name.c_str()] = nb::tuple(sizes);
-        }
-        return shapes;
-      },
-      nb::kw_only(), "vocab"_a, "length"_a, "dim"_a, "hidden"_a, "embeddings"_a, "bias"_a);
-
+  bind_options(m);
   bind_trainer<float>(m, "Trainer32");
   bind_trainer<double>(m, "Trainer64");
   bind_evaluations<float>(m);
@@ -639,6 +313,8 @@ NB_MODULE(_kernel, m) {
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "directions"_a);
   m.def("plane", plane_of, "points"_a);
+  m.def("is_variance", is_variance, "variance"_a, "mean_square"_a, "rounding"_a);
+  m.def("variance_shares", shares_of, "parts"_a, "rounding"_a);
   m.def("initialize32", initialize<float>, "shape"_a, "seed"_a);
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);

@@ -1,10 +1,8 @@
-// Sparse modular addition: y = (sum of x_t over the relevant positions) mod p; and initial weights.
+// Sparse modular addition: y = (sum of x_t over the relevant positions) mod p.
 #pragma once
 
 #include <cstdint>
 
-#include "layout.hpp"
-#include "math.hpp"
 #include "random.hpp"
 
 namespace dynascope {
@@ -37,33 +35,6 @@ inline void add_modulo(int32_t* targets, const int32_t* tokens, int64_t count, i
     int64_t total = 0;
     for (int64_t k = 0; k < relevant; ++k) total += tokens[i * length + positions[k]];
     targets[i] = static_cast<int32_t>(total % vocab);
-  }
-}
-
-/// Initial weights as PyTorch draws them: N(0,1) for E and P, else U(-1/sqrt(fan_in), +).
-inline double initial_weight(Words& words, int parameter, uint32_t column, const Shape& s) {
-  if (parameter == TOKEN_EMBEDDING || parameter == POSITION_EMBEDDING) {
-    // Box and Muller; 1 - u is never 0.
-    const double size =
-        first_lane<double>(logarithm<double>(broadcast(1.0 - words.uniform(column, 0))));
-    return __builtin_sqrt(-2.0 * size) * cosine_of_turn(words.uniform(column, 1));
-  }
-  const bool out = parameter == ASSEMBLERS || parameter == ASSEMBLER_BIAS;
-  const double limit = 1.0 / __builtin_sqrt(static_cast<double>(out ? s.hidden : s.dim));
-  return (2.0 * words.uniform(column) - 1.0) * limit;
-}
-
-template <class T> inline void initialize(T* packed, const Shape& shape, uint64_t seed) {
-  const Layout layout(shape);
-  for (int parameter = 0; parameter < PARAMETERS; ++parameter) {
-    const Slice& s = layout[parameter];
-    if (!s.present) continue;
-    for (int64_t row = 0; row < s.rows; ++row) {
-      Words words(seed, PARAMETER + static_cast<uint32_t>(parameter), static_cast<uint32_t>(row));
-      for (int64_t col = 0; col < s.cols; ++col)
-        *packed++ =
-            static_cast<T>(initial_weight(words, parameter, static_cast<uint32_t>(col), shape));
-    }
   }
 }
 

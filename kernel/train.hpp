@@ -157,6 +157,7 @@ template <class T> class Trainer {
 
   /// Euclidean norm of each parameter's slice.
   void slice_norms(T* norm, const T* of) const {
+    static_assert(PARAMETERS <= LANES, "a lane for each parameter");
     V square[LANES];
     for (V& v : square) v = zero<T>();
     for (int p = 0; p < PARAMETERS; ++p)

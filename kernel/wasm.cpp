@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "catalog_json.hpp"
+#include "checks.hpp"
 #include "engine.hpp"
 #include "projection.hpp"
-#include "wasm_checks.hpp"
+#include "shares.hpp"
 #include "wasm_model.hpp"
 
 #define EXPORT(name) extern "C" __attribute__((export_name(#name)))
@@ -27,7 +29,11 @@ using namespace dynascope;
 
 namespace {
 
-constexpr int INTERFACE = 1;  // raised whenever a function or a table below changes
+enum Outcome { FINE, BAD_INPUT, NO_MEMORY };
+
+constexpr auto WHOLE = static_cast<double>(MAX_WHOLE);
+constexpr double MAX_GRID = 4096;  // points along one side
+constexpr int INTERFACE = 2;       // raised whenever a function below changes
 
 template <class T> const Engine<T>& engine() {
   if constexpr (sizeof(T) == 4) return *dynascope_engine_wasm_float();
@@ -95,6 +101,8 @@ template <class T> Recorder<T> recorder(const Record& r) {
 
 // ---- memory, errors, names ----------------------------------------------------------------------
 EXPORT(version) int version() { return INTERFACE; }
+/// Of the table of names and options; names.ts has it from the same table.
+EXPORT(catalog) uint32_t catalog() { return catalog_hash(); }
 EXPORT(last_error) const char* last_error() { return Sentence::text; }
 
 /// At least 64 bytes, aligned to 64.
@@ -105,31 +113,13 @@ EXPORT(allocate) void* allocate(double bytes) {
 /// Of what `allocate`, `model` or `trainer` gave.
 EXPORT(release) void release(void* p) { std::free(p); }
 
-/// The name of an entry; null beyond the last.
-EXPORT(name) const char* name(int table, int index) {
-  if (table < 0 || table >= TABLES || index < 0 || index >= NAMES[table].count) return nullptr;
-  return NAMES[table].first[index];
-}
-
 // ---- models -------------------------------------------------------------------------------------
-EXPORT(model)
-Model* model(int twice, double vocab, double embeddings, double length, double dim, double hidden,
-             int bias, int activation, int norm, double norm_eps, double norm_tau) {
-  const bool fine = whole("vocab", vocab, 2, MAX_EMBEDDINGS) &&
-                    whole("embeddings", embeddings, vocab, MAX_EMBEDDINGS) &&
-                    whole("length", length, 1, 1024) && whole("dim", dim, 1, 1024) &&
-                    whole("hidden", hidden, 1, 65536) &&
-                    whole("length * vocab", length * vocab, 2, MAX_TABLE) &&
-                    whole("activation", activation, 0, NAMES[ACTIVATION_TABLE].count - 1) &&
-                    whole("norm", norm, 0, NAMES[NORM_TABLE].count - 1) &&
-                    real("norm_eps", norm_eps, 0) && real("norm_tau", norm_tau, 1e-6);
-  if (!fine) return nullptr;
+/// `options`: a number for each option of the section `model`, see read_options.
+EXPORT(model) Model* model(int twice, double vocab, double length, const double* options) {
+  Shape shape{};
+  if (!read_shape(shape, vocab, length, options)) return nullptr;
   auto* made = static_cast<Model*>(take(sizeof(Model)));
-  if (!made) return nullptr;
-  *made = {{static_cast<int64_t>(vocab), static_cast<int64_t>(embeddings),
-            static_cast<int64_t>(length), static_cast<int64_t>(dim), static_cast<int64_t>(hidden),
-            bias != 0, activation, norm, norm_eps, norm_tau},
-           twice != 0};
+  if (made) *made = {shape, twice != 0};
   return made;
 }
 
@@ -138,16 +128,20 @@ EXPORT(packed_size) int packed_size(const Model* m) { return static_cast<int>(m-
 
 /// Where a parameter begins in packed weights; -1: this model does not have it.
 EXPORT(offset) int offset(const Model* m, int parameter) {
-  if (parameter < 0 || parameter >= PARAMETERS || !m->present(parameter)) return -1;
-  return static_cast<int>(m->offset_of(parameter));
+  Axis axes[2];
+  if (!m->axes_of(PARAMETER_LIST, parameter, axes)) return -1;
+  return static_cast<int>(dynascope::packed_size(m->shape, parameter));
 }
 
 /// The shape of a parameter, of a stage for one sequence, or of a measure (with so many relevant
 /// positions): writes at most two sizes and returns how many; -1: there is none.
-EXPORT(dims) int dims(const Model* m, int table, int index, int relevant, int32_t* out) {
-  if (table < 0 || table > MEASURE_TABLE || !name(table, index)) return -1;
-  if (table == PARAMETER_TABLE && !m->present(index)) return -1;
-  return m->dims_of(table, index, relevant, out);
+EXPORT(dims) int dims(const Model* m, int list, int index, int relevant, int32_t* out) {
+  Axis axes[2];
+  if (!m->axes_of(list, index, axes)) return -1;
+  int rank = 0;
+  for (Axis axis : axes)
+    if (axis != Axis::NONE) out[rank++] = static_cast<int32_t>(size_of(axis, m->shape, relevant));
+  return rank;
 }
 
 /// weights [size]: those that a run of this seed starts from.
@@ -267,12 +261,19 @@ int circuit(const Model* m, const void* weights, const intptr_t* crossed, void* 
 /// axes [2, d], mean [d] and shares [2] of points [n, d]; see projection.hpp.
 EXPORT(plane)
 int plane(const double* points, int n, int d, double* axes, double* mean, double* shares) {
-  if (!whole("points", n, 1, 1e9) || !whole("dim", d, 1, 1024)) return BAD_INPUT;
+  if (!whole("points", n, 1, 1e9) || !whole("dim", d, 1, MAX_DIM)) return BAD_INPUT;
   const Memory memory(static_cast<uint64_t>(plane_work(d)) * sizeof(double));
   if (!memory.p) return NO_MEMORY;
   if (plane(axes, mean, shares, points, n, d, static_cast<double*>(memory.p))) return FINE;
   Sentence() << "points: expected finite numbers.";
   return BAD_INPUT;
+}
+
+/// From the parts of a variance [4], as measured: the shares between, permutation and suffix, and
+/// the variance, to `out` [4]. 0: nothing varies.
+EXPORT(variance_shares)
+int variance_shares(const double* parts, double rounding, double* out) {
+  return variance_shares(out, parts, rounding) ? 1 : 0;
 }
 
 // ---- data ---------------------------------------------------------------------------------------
@@ -308,7 +309,7 @@ int targets(const int32_t* tokens, int count, int length, int vocab, const int32
 
 /// order [count], u32: the permutation of this seed and epoch.
 EXPORT(shuffle) int shuffle(int count, double seed, double epoch, uint32_t* order) {
-  if (!whole("count", count, 0, MAX_ROWS) || !whole("seed", seed, 0, WHOLE) ||
+  if (!whole("count", count, 0, MAX_SEQUENCES) || !whole("seed", seed, 0, WHOLE) ||
       !whole("epoch", epoch, 0, 4294967295.0))
     return BAD_INPUT;
   task().shuffle(order, static_cast<uint32_t>(count), static_cast<uint64_t>(seed),
@@ -317,9 +318,9 @@ EXPORT(shuffle) int shuffle(int count, double seed, double epoch, uint32_t* orde
 }
 
 // ---- training -----------------------------------------------------------------------------------
-/// `training`: a number for each entry of its table. `sets`: addresses of tokens, of targets, and
-/// the count, of train, test and unseen set (the last two may have 0). start [size]; frozen [size],
-/// 1 = never moves, or null. All of it is copied. Null: it failed.
+/// `training`: a number for each option of that section, see read_options. `sets`: addresses of
+/// tokens, of targets, and the count, of train, test and unseen set (the last two may have 0).
+/// start [size]; frozen [size], 1 = never moves, or null. All of it is copied. Null: it failed.
 EXPORT(trainer)
 TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* sets, double seed,
                        const void* start, const uint8_t* frozen, int gradients,
@@ -331,8 +332,9 @@ TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* s
                reinterpret_cast<const int32_t*>(sets[3 * i + 1]), sets[3 * i + 2]};
     if (!check_examples(fields[i], data[i], m->shape, i == TRAIN_SET)) return nullptr;
   }
-  Training chosen;
-  if (!read_training(chosen, training, data[TRAIN_SET].count) || !whole("seed", seed, 0, WHOLE))
+  Training chosen{};
+  if (!check_pairs(m->shape) || !read_training(chosen, training, data[TRAIN_SET].count) ||
+      !whole("seed", seed, 0, WHOLE))
     return nullptr;
   return m->visit([&](auto zero) -> TrainerHandle* {
     using T = decltype(zero);

@@ -1,20 +1,12 @@
-"""Shared by all tests: where the tables are, who runs which, small stores, a server, a browser."""
+"""Shared by all tests: which process runs which, and small stores."""
 
 import contextlib
 import shutil
 import signal
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-    from showing import Server
-
-sys.path.insert(0, str(Path(__file__).parent))  # cases.py and reference.py
 
 # Whatever started the tests may have made them deaf to these; the processes they start are not to
 # be. (A handler is not inherited, and deafness is.)
@@ -27,9 +19,13 @@ with contextlib.suppress(ModuleNotFoundError):  # the sanitizer runs go without 
 
     torch.set_num_threads(1)
 
+# They hold no doctests, and pytest cannot import several of one name for that.
+collect_ignore_glob = ["*conftest.py"]
+
 # Which tests go to the same of the processes that share them (`pytest -n 2`).
-_TOGETHER = ("test_browser", "test_wasm")  # and what begins so: one of them at a time is enough
-_APART = ("test_cli", "test_docs", "test_sweep_faults")  # long tests that share next to nothing
+# Paths below tests/, and all that begins so.
+_TOGETHER = ("sandbox/browser/", "kernel/wasm/")  # one of them at a time is enough
+_APART = ("cli/test_cli", "docs/", "sweeps/test_sweep_faults")  # long, share next to nothing
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is one process
@@ -42,10 +38,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Modules(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            name = Path(file).stem
-            if name in _APART:
+            place = file.removeprefix("tests/")
+            if place.startswith(_APART):
                 return nodeid
-            return next((begin for begin in _TOGETHER if name.startswith(begin)), file)
+            return next((begin for begin in _TOGETHER if place.startswith(begin)), file)
 
     return Modules(config, log)
 
@@ -59,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def analysed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from analysed import three
 
@@ -76,33 +72,3 @@ def analysed(analysed_once: Path, tmp_path: Path) -> Path:
     """Three runs with one sidecar."""
     shutil.copytree(analysed_once, tmp_path / "analysed")
     return tmp_path / "analysed"
-
-
-@pytest.fixture(scope="module")
-def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny client in the place of the built one."""
-    from showing import tiny_client
-
-    return tiny_client(tmp_path_factory.mktemp("client"))
-
-
-@pytest.fixture(scope="module")
-def server(store: Path, static: Path) -> "Iterator[Server]":
-    """`dynascope show` of what the module calls its `store`; it has nothing to complain of."""
-    from showing import show
-
-    with show(static, store, "--no-open") as running:
-        yield running
-        assert running.stop() == (0, "")
-
-
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    """A headless Chromium; modules that use it are one group, so that there is one at a time."""
-    from browsing import CHROMIUM
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()

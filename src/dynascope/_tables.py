@@ -1,47 +1,68 @@
 """Dataclasses of options as nested tables, and tables as TOML text.
 
-The functions know nothing of particular options: they go by the rules of the dataclass that they
-are given (see `_validate`), so a new option needs no line here.
+The functions know nothing of particular options: a new one needs no line here.
 """
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dynascope._validate import Rule, Section, rules
+from dynascope.catalog import OPTIONS
 from dynascope.errors import DynascopeError, expected, unknown
 
 Options = TypeVar("Options")
+Sections = Mapping[str, type]
 
 
 def to_tables(options: Any) -> dict[str, Any]:
     """The fields of a dataclass, nested ones as tables, tuples as lists: what JSON can hold."""
-    return {field.name: _plain(getattr(options, field.name)) for field in fields(options)}
+    return {field.name: plain(getattr(options, field.name)) for field in fields(options)}
 
 
-def from_tables(cls: type[Options], tables: object, where: str = "") -> Options:
-    """The dataclass `cls` with the given options and defaults for the rest."""
-    if not isinstance(tables, Mapping):
-        raise expected(where or "config", "a table of options", tables)
-    known = rules(cls)
-    for name in tables:
+def plain(value: Any) -> Any:
+    """An option's value as JSON can hold it."""
+    if is_dataclass(value):
+        return to_tables(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_tables(cls: type[Options], sections: Sections, tables: object) -> Options:
+    """The dataclass `cls` with the given options and defaults for the rest.
+
+    `sections`: the dataclasses of those of its fields that are tables themselves.
+    """
+    known = _checked(cls, tables, "", OPTIONS)
+    return cls(
+        **{
+            name: _section(sections[name], value, name) if name in sections else value
+            for name, value in known.items()
+        }
+    )
+
+
+def _section(cls: type[Options], table: object, section: str) -> Options:
+    return cls(**_checked(cls, table, section))
+
+
+def _checked(
+    cls: type, table: object, where: str, others: Iterable[str] = ()
+) -> Mapping[str, object]:
+    if not isinstance(table, Mapping):
+        raise expected(where or "config", "a table of options", table)
+    known = [field.name for field in fields(cls)]
+    for name in table:
         if name not in known:
-            raise unknown(where, name, known if where else (*known, *options_of(cls)))
-    return cls(**{name: _read(known[name], tables[name], name) for name in tables})
+            raise unknown(where, name, (*known, *others))
+    return table
 
 
-def options_of(cls: type) -> dict[str, Rule[object]]:
-    """The rule of every option under its dotted name, such as `model.dim`."""
-    return dict(_dotted(cls, ""))
-
-
-def from_toml(cls: type[Options], path: str | os.PathLike[str]) -> Options:
+def from_toml(cls: type[Options], sections: Sections, path: str | os.PathLike[str]) -> Options:
     """`from_tables` of a TOML file; whatever is wrong is one sentence that names the file."""
     try:
-        return from_tables(cls, read_toml(path))
+        return from_tables(cls, sections, read_toml(path))
     except DynascopeError as error:
         name = os.fspath(path)
         raise DynascopeError(f"{name if name.isprintable() else repr(name)}: {error}") from None
@@ -74,21 +95,3 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise DynascopeError(f"expected TOML, but got: {reason}.") from None
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return to_tables(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _read(rule: Rule[object], value: object, name: str) -> object:
-    return from_tables(rule.cls, value, name) if isinstance(rule, Section) else value
-
-
-def _dotted(cls: type, prefix: str) -> Iterator[tuple[str, Rule[object]]]:
-    for name, rule in rules(cls).items():
-        if isinstance(rule, Section):
-            yield from _dotted(rule.cls, f"{prefix}{name}.")
-        else:
-            yield prefix + name, rule

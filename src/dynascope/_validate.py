@@ -1,8 +1,6 @@
 """Rules: what an option accepts, and the plain value that it is stored as.
 
-An option's type annotation is its rule. `Annotated[int, Whole(1, 1024)]` carries one;
-`Literal[...]`, `bool`, `... | None` and a dataclass (a section of options) imply one. `settle`
-applies the rules of a frozen dataclass from its `__post_init__`.
+Which option has which rule follows from the kernel's table (see `options`).
 
 A rule stores Python's own int, float, bool, str and tuple, whatever number type came in: the
 identity of a run is a hash of its options, and `numpy.int64(3)` must not make another run than 3.
@@ -12,20 +10,9 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Generic,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -210,40 +197,6 @@ class Maybe(Rule[object]):
         return None if value is None else self.rule.read(value)
 
 
-@dataclass(frozen=True)
-class Section(Rule[object]):
-    """An instance of a dataclass, which has checked itself."""
-
-    cls: type
-
-    @property
-    def what(self) -> str:
-        return f"an instance of {self.cls.__name__}"
-
-    def read(self, value: object) -> object:
-        if not isinstance(value, self.cls):
-            raise RefusedError(value)
-        return value
-
-
-def settle(options: object, section: str = "") -> None:
-    """Check every field of a frozen dataclass and store its plain value."""
-    for name, rule in rules(type(options)).items():
-        field = f"{section}.{name}" if section else name
-        object.__setattr__(options, name, rule.check(field, getattr(options, name)))
-
-
-_RULES: dict[type, dict[str, Rule[object]]] = {}
-
-
-def rules(cls: type) -> Mapping[str, Rule[object]]:
-    """The rule of each field of a dataclass, in the order of declaration."""
-    if cls not in _RULES:  # resolving annotations is slow, and a sweep makes thousands of configs
-        hints = get_type_hints(cls, include_extras=True)
-        _RULES[cls] = {name: _rule(annotation) for name, annotation in hints.items()}
-    return _RULES[cls]
-
-
 def items(value: object) -> Sequence[object]:
     """The elements of a list, tuple, set, range or vector; a text or a mapping is none of them."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Collection):
@@ -254,18 +207,3 @@ def items(value: object) -> Sequence[object]:
     except (TypeError, OverflowError):  # an array of no dimensions; a range of absurd length
         pass
     raise RefusedError(value)
-
-
-def _rule(annotation: Any) -> Rule[object]:
-    kind, arguments = get_origin(annotation), get_args(annotation)
-    if kind is Annotated:
-        return next(extra for extra in arguments if isinstance(extra, Rule))
-    if kind is Literal:
-        return Choice(arguments)
-    if kind in (Union, UnionType) and len(arguments) == 2 and type(None) in arguments:
-        return Maybe(_rule(next(a for a in arguments if a is not type(None))))
-    if annotation is bool:
-        return Flag()
-    if isinstance(annotation, type) and is_dataclass(annotation):
-        return Section(annotation)
-    raise TypeError(f"no rule for an option of type {annotation!r}")

@@ -1,42 +1,43 @@
 """The options of a run; every default is the paper's.
 
 Four sections (task, model, training, record) and a precision make a `Config`. All are frozen and
-hashable, and check themselves when made: an option's annotation is its rule (see `_validate`), so
-the declarations below are also the one table of limits. What spans several options is checked in
-`__post_init__`.
+hashable, and check themselves when made. Names, defaults and limits come from the kernel's table
+(`options`); here are the words about them, and what spans several options.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from dynascope._frozen import Frozen, check_frozen
-from dynascope._kernel import parameter_shapes
-from dynascope._tables import from_tables, from_toml, options_of, to_tables, toml_value
-from dynascope._validate import Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
+from dynascope import catalog
+from dynascope._frozen import check_frozen
+from dynascope._tables import from_tables, from_toml, to_tables, toml_value
+from dynascope._validate import Maybe, Rule
+from dynascope.catalog import LIMITS, parameter_shapes
 from dynascope.errors import expected, unknown
+from dynascope.options import LATER as LATER
+from dynascope.options import OPTIONS as OPTIONS
+from dynascope.options import options_class, settle
 
-MAX_LENGTH = 1024
-MAX_TABLE = 2**20  # token-position pairs: the kernel tabulates all of them at every step
-MAX_SIZE = 2**24  # sequences in a data set
-MAX_EPOCHS = 10**7
-MIN_TAU = 1e-6  # its third power must be a number in float32
-MAX_STEPS = 2**53 - 1  # whole numbers that a browser holds exactly
-
-LATER: Mapping[str, Any] = MappingProxyType({})
-"""Options that were added after the first stores, by dotted name, each with its *as-before* value:
-the one with which everything is as it was without the option. An option that can be None has None.
-
-These values are frozen: ids follow from them. Defaults are not, and may differ from them.
-"""
+if TYPE_CHECKING:
+    from dynascope._kernel import (
+        ModelOptions,
+        Precision,
+        RecordOptions,
+        TaskOptions,
+        TrainingOptions,
+    )
+else:
+    TaskOptions, ModelOptions = options_class("task"), options_class("model")
+    TrainingOptions, RecordOptions = options_class("training"), options_class("record")
+    Precision = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskConfig:
+class TaskConfig(TaskOptions):
     """Sparse modular addition: the sum of the tokens at the relevant positions, modulo `vocab`.
 
     `relevant` is k, for the first k positions, or a list of distinct 0-based positions. A list
@@ -48,16 +49,10 @@ class TaskConfig:
     (1, 7)
     """
 
-    length: Annotated[int, Whole(1, MAX_LENGTH)] = 12
-    vocab: Annotated[int, Whole(2, 4096)] = 2
-    relevant: Annotated[int | Sequence[int], Positions(MAX_LENGTH)] = 5
-    train_size: Annotated[int, Whole(1, MAX_SIZE)] = 2048
-    test_size: Annotated[int, Whole(1, MAX_SIZE)] = 2048
-
     def __post_init__(self) -> None:
         settle(self, "task")
-        if self.length * self.vocab > MAX_TABLE:
-            what = f"at most {MAX_TABLE} token-position pairs (task.length * task.vocab)"
+        if self.length * self.vocab > LIMITS["pairs"]:
+            what = f"at most {LIMITS['pairs']} token-position pairs (task.length * task.vocab)"
             raise expected("task.vocab", what, self.length * self.vocab)
         if self.positions[-1] >= self.length:
             what = "at most" if isinstance(self.relevant, int) else "positions below"
@@ -76,7 +71,7 @@ class TaskConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig:
+class ModelConfig(ModelOptions):
     """One block with one query.
 
     `norm_eps` is added to the length in the norms `rms` and `unit`; `norm_tau` is the length from
@@ -84,21 +79,12 @@ class ModelConfig:
     embedding, which are also the output classes; None makes one for each token of the task.
     """
 
-    dim: Annotated[int, Whole(1, 1024)] = 2
-    hidden: Annotated[int, Whole(1, 65536)] = 32
-    bias: bool = True
-    activation: Literal["gelu", "relu", "silu"] = "gelu"
-    norm: Literal["rms", "unit", "smooth", "none"] = "rms"
-    norm_eps: Annotated[float, Real(0)] = 1e-5
-    norm_tau: Annotated[float, Real(MIN_TAU)] = 1.0
-    embeddings: Annotated[int, Whole(2, 8192)] | None = None
-
     def __post_init__(self) -> None:
         settle(self, "model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingConfig:
+class TrainingConfig(TrainingOptions):
     """How the weights move.
 
     - `mlp_lr_discount` divides the feed-forward's learning rate.
@@ -114,24 +100,6 @@ class TrainingConfig:
       embeddings whose rows are put back to length 1 after each step.
     """
 
-    optimizer: Literal["sgd", "adam", "adamw"] = "adam"
-    lr: Annotated[float, Real(0, above=True)] = 3e-3
-    batch: Annotated[int, Whole(1, MAX_SIZE)] = 32
-    epochs: Annotated[int, Whole(0, MAX_EPOCHS)] = 1000
-    mlp_lr_discount: Annotated[float, Real(0, above=True)] = 1.0
-    frozen: Annotated[Sequence[str], Frozen()] = ()
-    momentum: Annotated[float, Real(0, below=1)] = 0.0
-    beta1: Annotated[float, Real(0, below=1)] = 0.9
-    beta2: Annotated[float, Real(0, below=1)] = 0.999
-    eps: Annotated[float, Real(0, above=True)] = 1e-8
-    weight_decay: Annotated[float, Real(0)] = 0.0
-    clip: Annotated[float, Real(0, above=True)] | None = None
-    schedule: Literal["constant", "warmup", "cosine"] = "constant"
-    warmup: Annotated[int, Whole(0, MAX_STEPS)] = 0
-    lr_final: Annotated[float, Real(0)] = 0.0
-    query_limit: Annotated[float, Real(0, above=True)] | None = None
-    unit_rows: Annotated[Sequence[str], Subset(("token_embedding", "position_embedding"))] = ()
-
     def __post_init__(self) -> None:
         settle(self, "training")
         if self.lr_final > self.lr:
@@ -139,7 +107,7 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordConfig:
+class RecordConfig(RecordOptions):
     """What of a run is kept; it does not change the run.
 
     - `weights_every`: weights each so many epochs; 0 keeps the first and the last, which are
@@ -151,13 +119,6 @@ class RecordConfig:
     - `unseen`: curves on sequences that the train set does not contain.
     - `steps=(a, b)`: also the weights at every step between two epochs.
     """
-
-    weights_every: Annotated[int, Whole(0, MAX_EPOCHS)] = 1
-    state_every: Annotated[int, Whole(0, MAX_EPOCHS)] = 50
-    gradients: bool = True
-    full_gradients: bool = False
-    unseen: bool = False
-    steps: Annotated[tuple[int, int], Span(MAX_EPOCHS)] | None = None
 
     def __post_init__(self) -> None:
         settle(self, "record")
@@ -176,10 +137,14 @@ class Config:
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
     record: RecordConfig = RecordConfig()
-    precision: Literal["float32", "float64"] = "float32"
+    precision: Precision = catalog.OPTIONS["precision"].default
 
     def __post_init__(self) -> None:
-        settle(self)
+        for section, kind in SECTIONS.items():
+            if not isinstance(getattr(self, section), kind):
+                what = f"an instance of {kind.__name__}"
+                raise expected(section, what, getattr(self, section))
+        settle(self, "")
         task, training, steps = self.task, self.training, self.record.steps
         if training.batch > task.train_size:
             what = f"at most task.train_size = {task.train_size}"
@@ -201,16 +166,9 @@ class Config:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each parameter, in the kernel's order; without biases there are six."""
-        return dict(
-            parameter_shapes(
-                vocab=self.task.vocab,
-                length=self.task.length,
-                dim=self.model.dim,
-                hidden=self.model.hidden,
-                embeddings=self.embeddings,
-                bias=self.model.bias,
-            )
-        )
+        sizes = {"embeddings": self.embeddings, "length": self.task.length}
+        sizes |= {"dim": self.model.dim, "hidden": self.model.hidden}
+        return parameter_shapes(sizes, self.model.bias)
 
     def to_dict(self) -> dict[str, Any]:
         """Tables of plain values, ready for JSON; `from_dict` is the way back."""
@@ -223,12 +181,12 @@ class Config:
         >>> Config.from_dict({"model": {"dim": 3}}) == Config(model=ModelConfig(dim=3))
         True
         """
-        return from_tables(cls, tables)
+        return from_tables(cls, SECTIONS, tables)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> "Config":
         """A config from a TOML file with the tables of `from_dict`; an error names the file."""
-        return from_toml(cls, path)
+        return from_toml(cls, SECTIONS, path)
 
     def replace(self, changes: Mapping[str, object]) -> "Config":
         """This config with some options changed, all at once, under their dotted names.
@@ -247,9 +205,9 @@ class Config:
         """The text that says which run this is: equal texts and equal seeds, equal weights.
 
         Keys are sorted, floats have their shortest exact spelling, and `model.embeddings` is the
-        number it stands for. `record` is left out, since recording does not change what a run is:
-        one that keeps every step and one that keeps only its end are the same run. An option of
-        `LATER` is left out where it has its as-before value: runs from before it keep their ids.
+        number it stands for. An option added after the first format is left out where it has its
+        value from before (`LATER`). `record` is left out, since recording does not change what a
+        run is: one that keeps every step and one that keeps only its end are the same run.
         """
         tables = self.to_dict()
         del tables["record"]
@@ -267,8 +225,12 @@ class Config:
         return hashlib.sha256(self.canonical_json().encode()).hexdigest()
 
 
-OPTIONS = options_of(Config)
-"""The rule of every option under its dotted name."""
+SECTIONS: dict[str, type] = {
+    "task": TaskConfig,
+    "model": ModelConfig,
+    "training": TrainingConfig,
+    "record": RecordConfig,
+}
 
 
 def check_config(config: object) -> Config:

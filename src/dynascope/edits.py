@@ -11,16 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dynascope.catalog import UPDATE_RULES
 from dynascope.config import OPTIONS, Config, same_value
 from dynascope.errors import DynascopeError, expected
 
-# The rows of an optimizer's state, by rule. A state has three; further rows of a rule that has
-# fewer slots are zero.
 SLOTS: Mapping[str, tuple[str, ...]] = {
-    "sgd": ("weights", "momentum"),
-    "adam": ("weights", "first_moment", "second_moment"),
-    "adamw": ("weights", "first_moment", "second_moment"),
+    name: ("weights", *filter(None, rule.slots)) for name, rule in UPDATE_RULES.items()
 }
+"""The rows of an optimizer's state, by rule. A state has three; those that a rule has no slot for
+are zero."""
 
 
 @dataclass(frozen=True)

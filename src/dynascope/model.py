@@ -4,13 +4,14 @@ All arithmetic is the kernel's. Precision is that of the parameters given.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import make_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dynascope import _kernel
+from dynascope import _kernel, catalog
+from dynascope._tables import to_tables
 from dynascope.config import Config, ModelConfig
 from dynascope.data import check_seed, check_targets, check_tokens
 from dynascope.errors import DynascopeError, expected, unknown
@@ -21,40 +22,29 @@ Ablate = Mapping[str, Iterable[int]]
 Patch = Mapping[str, npt.ArrayLike | Callable[[Array], npt.ArrayLike]]
 
 
-@dataclass(frozen=True)
-class Activations:
-    """Every value between tokens and probabilities, one row per sequence (n of them)."""
-
-    embedding: Array  # [n, length, dim]: E(x_t) + P(t)
-    normalized: Array  # [n, length, dim]: z
-    scores: Array  # [n, length]: z q / sqrt(d)
-    attention: Array  # [n, length]
-    values: Array  # [n, length, dim]: V z
-    sequence: Array  # [n, dim]: xi, the sequence embedding
-    sequence_normalized: Array  # [n, dim]
-    hidden: Array  # [n, hidden]: after the activation
-    feed_forward: Array  # [n, dim]: U hidden + b2
-    output: Array  # [n, dim]: psi
-    logits: Array  # [n, embeddings]
-    probabilities: Array  # [n, embeddings]
+if TYPE_CHECKING:
+    from dynascope._kernel import StageArrays
+else:
+    StageArrays = make_dataclass("StageArrays", catalog.STAGES, frozen=True)
 
 
-STAGES = tuple(field.name for field in fields(Activations))
+class Activations(StageArrays):
+    """Every value between tokens and probabilities, one row per sequence (n of them).
+
+    `embedding` [n, length, dim], `normalized` [n, length, dim], `scores` [n, length], `attention`
+    [n, length], `values` [n, length, dim], `sequence` [n, dim], `sequence_normalized` [n, dim],
+    `hidden` [n, hidden] (after the activation), `feed_forward` [n, dim], `output` [n, dim],
+    `logits` [n, embeddings], `probabilities` [n, embeddings].
+    """
+
+
+STAGES = tuple(catalog.STAGES)
 
 
 def kernel_shape(model: ModelConfig, sizes: Mapping[str, int]) -> _kernel.Shape:
-    return _kernel.Shape(
-        vocab=sizes["vocab"],
-        embeddings=sizes["embeddings"],
-        length=sizes["length"],
-        dim=model.dim,
-        hidden=model.hidden,
-        bias=model.bias,
-        activation=model.activation,
-        norm=model.norm,
-        norm_eps=model.norm_eps,
-        norm_tau=model.norm_tau,
-    )
+    rows = None if sizes["embeddings"] == sizes["vocab"] else sizes["embeddings"]
+    options = {**to_tables(model), "embeddings": rows}
+    return _kernel.Shape(vocab=sizes["vocab"], length=sizes["length"], model=options)
 
 
 def config_shape(config: Config) -> _kernel.Shape:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope._kernel import PARAMETER_NAMES, parameter_shapes
+from dynascope import catalog
+from dynascope._kernel import PARAMETER_NAMES
 from dynascope.errors import DynascopeError, expected, unknown
 
 Array = npt.NDArray[Any]
@@ -210,21 +211,18 @@ class Parameters(Mapping[str, Array]):
 
 def _shapes_of(given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
     """The shapes that fit together, read off the embeddings and the receptors."""
-    required = [name for name in PARAMETER_NAMES if not name.endswith("_bias")]
+    required = [row.name for row in catalog.PARAMETERS.values() if not row.bias]
     missing = [name for name in required if name not in given]
     if missing:
         raise expected("parameters", f"all of {', '.join(required)}", f"none called {missing[0]}")
-    biases = [name for name in PARAMETER_NAMES if name.endswith("_bias") and name in given]
+    biases = [row.name for row in catalog.PARAMETERS.values() if row.bias and row.name in given]
     if len(biases) == 1:
         raise expected("parameters", "both biases or neither", f"only {biases[0]}")
     for name in ("token_embedding", "position_embedding", "receptors"):
         if given[name].ndim != 2 or 0 in given[name].shape:
             raise expected(f"parameters.{name}", "a non-empty matrix", f"shape {given[name].shape}")
-    return parameter_shapes(
-        vocab=given["token_embedding"].shape[0],
-        length=given["position_embedding"].shape[0],
-        dim=given["token_embedding"].shape[1],
-        hidden=given["receptors"].shape[0],
-        embeddings=given["token_embedding"].shape[0],
-        bias=bool(biases),
-    )
+    sizes = {axis: 0 for row in catalog.PARAMETERS.values() for axis in row.shape}
+    for name in ("token_embedding", "position_embedding", "receptors"):
+        sizes |= zip(catalog.PARAMETERS[name].shape, given[name].shape, strict=True)
+    sizes["dim"] = given["token_embedding"].shape[1]
+    return catalog.parameter_shapes(sizes, bool(biases))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dynascope._cached import cached_property
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
 from dynascope._validate import Choice
+from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
@@ -394,17 +395,14 @@ def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _recorded(config: Config, tested: bool) -> frozenset[str]:
-    record, biases = config.record, () if config.model.bias else ("receptor_bias", "assembler_bias")
-    missing = [f"/{name}" for name in biases]
-    missing += [] if record.unseen else ["unseen_"]
-    missing += [] if record.gradients else ["grad_norm/", "grad_norm_max/"]
-    missing += [] if record.full_gradients else ["full_grad_norm/"]
-    missing += [] if tested else ["test_"]
-    return frozenset(
-        name
-        for name in CURVE_NAMES
-        if not any(name.endswith(m) if m[0] == "/" else name.startswith(m) for m in missing)
-    )
+    def has(curve: Curve) -> bool:
+        if not curve.needs:
+            return True
+        return tested if curve.needs == "test" else bool(getattr(config.record, curve.needs))
+
+    absent = PARAMETERS.keys() - config.shapes.keys()
+    names = (name for curve in CURVES if has(curve) for name in curve.names)
+    return frozenset(name for name in names if name.partition("/")[2] not in absent)
 
 
 def step_curves(table: Array, config: Config) -> dict[str, Array]:

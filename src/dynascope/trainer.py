@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope._frozen import frozen_mask
+from dynascope._tables import to_tables
 from dynascope.config import Config, check_config
 from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
@@ -249,7 +250,6 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
 def _make(
     config: Config, seed: int, data: Data | None, start: Parameters | None
 ) -> "_kernel.Trainer32 | _kernel.Trainer64":
-    t = config.training
     sets: list[Examples] = (
         list(data.sets)
         if data
@@ -262,33 +262,14 @@ def _make(
         sets.append((sets[0][0][:0], sets[0][1][:0]))
     else:
         sets.append(without(sets[1], sets[0][0]) if data else dataset(config.task, seed, "unseen"))
-    masks = frozen_mask(t.frozen, config.shapes)
+    masks = frozen_mask(config.training.frozen, config.shapes)
     frozen = np.concatenate([mask.ravel() for mask in masks.values()]).astype(np.uint8)
     if start is None:
         start = initial_parameters(config, seed)
     make = _kernel.Trainer32 if config.precision == "float32" else _kernel.Trainer64
-    training = _kernel.Training(
-        optimizer=t.optimizer,
-        schedule=t.schedule,
-        lr=t.lr,
-        momentum=t.momentum,
-        beta1=t.beta1,
-        beta2=t.beta2,
-        eps=t.eps,
-        weight_decay=t.weight_decay,
-        clip=t.clip or 0.0,
-        mlp_lr_discount=t.mlp_lr_discount,
-        lr_final=t.lr_final,
-        warmup=t.warmup,
-        batch=t.batch,
-        epochs=t.epochs,
-        query_limit=t.query_limit or 0.0,
-        unit_tokens="token_embedding" in t.unit_rows,
-        unit_positions="position_embedding" in t.unit_rows,
-    )
     return make(
         config_shape(config),
-        training,
+        _kernel.Training(to_tables(config.training)),
         sets,
         seed,
         np.ascontiguousarray(start.flat),

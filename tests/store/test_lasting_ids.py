@@ -109,7 +109,7 @@ def test_an_option_more_changes_no_id_but_where_it_differs() -> None:
         def digest(tables, changes):
             return ds.Config.from_dict(tables).replace(changes).digest()
 
-        other = {"task.noise": 0.5, "training.lookahead": 3, "training.shrink": 1.0, "drift": True}
+        other = {"task.noise": 0.5, "training.lookahead": 3, "training.shrink": 1.0}
         print(json.dumps({
             "as before": [digest(each, given["before"]) for each in given["configs"]],
             "with its default": ds.Config().digest(),

@@ -61,19 +61,18 @@ def told(earlier: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
             "both": changed(run, {"training.lookahead": 3, "training.shrink": 0.5}),
             "task": changed(run, {"task.noise": 0.25}),
             "model": changed(run, {"model.activation": "snake"}),
-            "top": changed(run, {"drift": True}),
         }
         ds.Runs(written.values()).save(given["later"])
         again = ds.load(given["later"], strict=True)
         print(json.dumps({
             "folder": given["later"],
             "ids": {name: each.id for name, each in written.items()},
-            "table": runs.table(["id", "lookahead", "noise", "shrink", "drift"]).to_pylist(),
+            "table": runs.table(["id", "lookahead", "noise", "shrink"]).to_pylist(),
             "digests": [each.config.digest() for each in runs],
             "curves": [list(each.curves) for each in (runs[0], run, again[0], again[1])],
             "unknown": [list(each.unknown_options) for each in again],
             "continued": run.continued(6).parameters().flat.tolist(),
-            "column": runs.table(["weight_norm/query"]).to_pydict(),
+            "column": runs.table(["bend/query"]).to_pydict(),
             "query": ds.query(runs, "SELECT count(*) AS n FROM runs WHERE lookahead = 1")
                 .to_pylist(),
         }))
@@ -107,8 +106,8 @@ class TestEarlier:
     def test_a_later_curve_was_not_recorded(self, earlier: Path, told: dict[str, Any]) -> None:
         stored, in_memory, saved_again, with_it = told["curves"]
         assert stored == in_memory == saved_again == list(ds.load(earlier)[0].curves)
-        assert with_it == [*stored, NEW_CURVE]
-        assert told["column"] == {NEW_CURVE: [None, None]}
+        assert with_it == [*stored, *(f"{NEW_CURVE}/{name}" for name in ds.PARAMETER_NAMES)]
+        assert told["column"] == {f"{NEW_CURVE}/query": [None, None]}
 
     def test_its_sweep_is_complete(self, tmp_path: Path) -> None:
         """Also where the default of a later option would make other runs."""
@@ -137,7 +136,7 @@ class TestLater:
     def test_everything_is_listed(self, told: dict[str, Any], later: Any) -> None:
         table = ds.load(told["folder"]).table()
         assert sorted(table["id"].to_pylist()) == sorted(told["ids"].values())
-        assert ds.query(told["folder"], "SELECT count(*) AS n FROM runs").to_pylist() == [{"n": 7}]
+        assert ds.query(told["folder"], "SELECT count(*) AS n FROM runs").to_pylist() == [{"n": 6}]
 
     def test_as_before_is_replayable(self, earlier: Path, later: Any) -> None:
         run, same = later["as before"], ds.load(earlier)[0]
@@ -149,7 +148,7 @@ class TestLater:
 
     def test_an_unknown_curve_is_ignored(self, later: Any) -> None:
         assert later["curve"].replayable
-        assert NEW_CURVE not in later["curve"].curves
+        assert f"{NEW_CURVE}/query" not in later["curve"].curves
         assert list(later["curve"].curves) == list(later["as before"].curves)
 
     @pytest.mark.parametrize(
@@ -186,7 +185,6 @@ class TestLater:
         [
             ("task", "task.noise = 0.25"),
             ("model", 'model.activation = "snake"'),
-            ("top", "drift = true"),
         ],
     )
     def test_of_an_unknown_model_or_task_only_the_record_is_read(
@@ -209,7 +207,7 @@ class TestLater:
     def test_merging_keeps_them(self, told: dict[str, Any], earlier: Path, tmp_path: Path) -> None:
         ds.merge([told["folder"], earlier], tmp_path / "all")
         runs = {run.id: run for run in ds.load(tmp_path / "all", strict=True)}
-        assert len(runs) == 8
+        assert len(runs) == 7
         assert not runs[told["ids"]["training"]].replayable
 
     def test_reports_and_checks(
@@ -217,7 +215,7 @@ class TestLater:
     ) -> None:
         assert main(["check", told["folder"]]) == 0
         assert main(["report", told["folder"]]) == 0
-        assert "7 runs" in capsys.readouterr().out
+        assert "6 runs" in capsys.readouterr().out
 
 
 class TestFooter:
@@ -245,4 +243,4 @@ class TestFooter:
         rows = duckdb.sql(
             f"SELECT count(*), count(lookahead) FROM read_parquet({files}, union_by_name = true)"
         ).fetchall()
-        assert rows == [(9, 7)]
+        assert rows == [(8, 6)]

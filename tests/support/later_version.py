@@ -1,8 +1,7 @@
 """A later version of the package, in a process of its own: with options, values and curves that
 this one does not have.
 
-The code is this version's own. Only its declarations are changed, before anything reads them: the
-dataclasses of the options, the table `LATER` of as-before values, and the kernel's list of curves.
+The code is this version's own. Only the kernel's table is longer, before anything reads it.
 """
 
 import json
@@ -15,65 +14,58 @@ from typing import Any
 
 import dynascope
 
-AS_BEFORE = {"task.noise": 0.0, "training.lookahead": 1, "training.shrink": None, "drift": False}
-NEW_CURVE = "weight_norm/query"
+AS_BEFORE = {"task.noise": 0.0, "training.lookahead": 1, "training.shrink": None}
+NEW_CURVE = "bend"
+NEW_ACTIVATION = "snake"
 
+
+def _option(name: str, kind: str, default: Any, **more: Any) -> dict[str, Any]:
+    row = {"name": name, "kind": kind, "optional": False, "default": default, "kept": True}
+    return {**row, "meaning": "", "as_before": AS_BEFORE[name], **more}
+
+
+_TABLE = {
+    "options": [
+        _option("task.noise", "real", 0.0, low=0, high=None, above=False),
+        _option("training.lookahead", "whole", 2, low=1, high=9),  # not what it was before
+        _option("training.shrink", "real", None, low=0, high=None, above=False, optional=True),
+    ],
+    "curves": [{"name": NEW_CURVE, "each": True, "needs": "", "meaning": "its length"}],
+}
 _DECLARED = """
 import importlib, json, sys
-from dataclasses import make_dataclass
 from types import ModuleType
-from typing import Annotated, Literal, get_args, get_type_hints
 
-package = ModuleType("dynascope")  # an empty one, so that only declarations are imported
-package.__path__ = [{path!r}]
+given, more = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+package = ModuleType("dynascope")  # an empty one, so that nothing but the kernel is imported
+package.__path__ = [more["path"]]
 sys.modules["dynascope"] = package
 kernel = importlib.import_module("dynascope._kernel")
-kernel.CURVE_NAMES = (*kernel.CURVE_NAMES, {curve!r})
-config = importlib.import_module("dynascope.config")
-tables = importlib.import_module(config.options_of.__module__)
-rules = importlib.import_module(config.Real.__module__)
-
-
-def extended(cls, *options):
-    return make_dataclass(cls.__name__, options, bases=(cls,), frozen=True, kw_only=True)
-
-
-activations = get_args(get_type_hints(config.ModelConfig, include_extras=True)["activation"])
-config.TaskConfig = extended(
-    config.TaskConfig, ("noise", Annotated[float, rules.Real(0)], 0.0)
-)
-config.ModelConfig = extended(
-    config.ModelConfig, ("activation", Literal[(*activations, "snake")], "gelu")
-)
-config.TrainingConfig = extended(
-    config.TrainingConfig,
-    ("lookahead", Annotated[int, rules.Whole(1, 9)], 2),  # not what it was before
-    ("shrink", Annotated[float, rules.Real(0)] | None, None),
-)
-config.Config = extended(
-    config.Config,
-    ("task", config.TaskConfig, config.TaskConfig()),
-    ("model", config.ModelConfig, config.ModelConfig()),
-    ("training", config.TrainingConfig, config.TrainingConfig()),
-    ("drift", bool, False),
-)
-config.OPTIONS = tables.options_of(config.Config)
-config.LATER = {{**config.LATER, **{before!r}}}
+table = json.loads(kernel.catalog())
+for part, rows in more["table"].items():
+    table[part] += rows
+activation = next(row for row in table["options"] if row["name"] == "model.activation")
+activation["words"].append(more["activation"])
+kernel.catalog = lambda: json.dumps(table)
+names = [row["name"] for row in table["parameters"]]
+kernel.CURVE_NAMES = (*kernel.CURVE_NAMES, *(f"{more['curve']}/{name}" for name in names))
+# What it does with the options does not matter here: training is as before.
+new = {row["name"].rpartition(".")[2] for row in more["table"]["options"]}
+training = kernel.Training
+kernel.Training = lambda options: training({k: v for k, v in options.items() if k not in new})
 del sys.modules["dynascope"]
 
 import dynascope as ds
-
-given = json.loads(sys.argv[1])
 """
 
 
 def run_later(code: str, **given: Any) -> Any:
     """What `code` prints, as JSON, when a later version runs it; it finds `ds` and `given`."""
-    declared = _DECLARED.format(
-        path=str(Path(dynascope.__file__).parent), curve=NEW_CURVE, before=dict(AS_BEFORE)
-    )
+    path = str(Path(dynascope.__file__).parent)
+    more = {"path": path, "table": _TABLE, "activation": NEW_ACTIVATION, "curve": NEW_CURVE}
+    script = _DECLARED + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-c", declared + textwrap.dedent(code), json.dumps(given)],
+        [sys.executable, "-c", script, json.dumps(given), json.dumps(more)],
         capture_output=True,
         text=True,
         check=False,

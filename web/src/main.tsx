@@ -5,16 +5,16 @@ import "./css/time.css";
 import "./css/table.css";
 import "./css/overlays.css";
 import { render } from "preact";
-import { App } from "./app";
-import { runClock } from "./clock";
-import { offerIntro } from "./intro";
-import { listenToKeys } from "./keys";
-import { followTheme } from "./look";
-import { unsupported } from "./model/support";
-import { followView } from "./runs";
-import { frameTimes } from "./schedule";
-import { keepView, slots, trouble, view } from "./state";
-import { loadStore } from "./table";
+import { frameTimes } from "./drawing/frame-queue";
+import { unsupported } from "./model/browser-support";
+import { App } from "./page/app";
+import { offerIntro } from "./page/intro";
+import { listenToKeys } from "./page/keys";
+import { loadStore } from "./state/all-runs";
+import { followTheme } from "./state/colour-scheme";
+import { followView } from "./state/open-runs";
+import { keepView, slots, trouble, view } from "./state/page-state";
+import { runClock } from "./time/clock";
 
 trouble.value = unsupported(); // the table can be looked at all the same
 keepView();

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from dynascope import _kernel
 from dynascope.analysis.thresholds import ROUNDING
 
 Array = npt.NDArray[Any]
@@ -22,15 +24,11 @@ class Shares:
 
 def is_variance(variance: float, mean_square: float) -> bool:
     """Whether it is more than rounding makes of vectors whose mean has this squared length."""
-    return variance > ROUNDING * (mean_square + abs(variance))
+    return _kernel.is_variance(variance, mean_square, ROUNDING)
 
 
 def shares_of(parts: Array) -> Shares | None:
     """The kernel's three parts of a variance, and the squared length of the mean, as shares; None
     when nothing varies."""
-    *three, mean_square = (float(part) for part in parts)
-    variance = sum(three)
-    if not is_variance(variance, mean_square):
-        return None
-    between, permutation, suffix = (part / variance for part in three)
-    return Shares(between, permutation, suffix, variance)
+    found = _kernel.variance_shares(np.ascontiguousarray(parts, np.float64), ROUNDING)
+    return None if found is None else Shares(*found)

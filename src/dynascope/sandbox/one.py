@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.analysis.follow import last_sound_epoch
 from dynascope.analysis.rows import plain
 from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
 from dynascope.errors import DynascopeError
@@ -35,6 +36,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "seed": run.seed,
             "epochs": run.epochs,
             "diverged": run.diverged,
+            "last_sound_epoch": last_sound_epoch(run),
             "precision": config.precision,
             "config": config.to_dict(),
             "positions": config.task.positions,

@@ -22,7 +22,7 @@ export function expected(field: string, what: string, got: unknown, hint = ""): 
 }
 
 /** The choice nearest to a misspelt name, or nothing when none is near. */
-export function nearest(name: string, choices: Iterable<string>): string | null {
+export function nearestName(name: string, choices: Iterable<string>): string | null {
   let best: string | null = null;
   let least = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const choice of choices) {

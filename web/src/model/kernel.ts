@@ -7,14 +7,13 @@
 // Works in a page, a worker and Node. What it computes has the same bits as in Python. Arrays that
 // it returns are copies, free to keep and to transfer.
 
+import { unsupported } from "./browser-support";
 import { ReadableError } from "./errors";
 import { crossedSequences, type Crossed } from "./kernel/design";
 import { Heap, rowsIn } from "./kernel/heap";
 import { Model, type ModelOptions } from "./kernel/model";
-import { checkNames } from "./kernel/names";
-import type { Examples } from "./kernel/trainer";
-import { unsupported } from "./support";
-import type { Task } from "./types";
+import { CATALOG } from "./kernel/names";
+import type { Examples, Task } from "./types";
 
 export type { Crossed } from "./kernel/design";
 export {
@@ -48,15 +47,25 @@ export interface PrincipalPlane {
   shares: [number, number]; // of the variance, that each axis keeps
 }
 
+/** A variance in three parts that sum to 1. */
+export interface VarianceShares {
+  between: number; // multisets of relevant tokens
+  permutation: number; // orderings of one
+  suffix: number; // irrelevant tokens
+  variance: number; // that is shared
+}
+
+/** Raised with kernel/wasm.cpp's INTERFACE. */
+const INTERFACE = 2;
 const SPLITS = ["train", "test"] as const; // in the order of their streams
 
 export class Kernel {
   private constructor(private readonly heap: Heap) {
-    const nameOf = (table: number, i: number): string | null => {
-      const at = heap.call.name(table, i);
-      return at ? heap.text(at) : null;
-    };
-    checkNames(heap.call.version(), nameOf);
+    const same = heap.call.version() === INTERFACE && heap.call.catalog() >>> 0 === CATALOG;
+    if (!same)
+      throw new ReadableError(
+        "kernel.wasm: expected the version that this client was built with; run scripts/build-web.",
+      );
   }
 
   /** From the bytes of kernel.wasm, or from the module that `WebAssembly.compile` made of them. */
@@ -92,6 +101,22 @@ export class Kernel {
         axes: [both.slice(0, dim), both.slice(dim)],
         mean: this.heap.readDoubles(mean, dim),
         shares: [first!, second!],
+      };
+    });
+  }
+
+  /** From the parts of a variance, as `Model.circuit` measures it; null where it is no more than
+   * rounding, told as a share of the mean square. */
+  varianceShares(parts: Float64Array, rounding: number): VarianceShares | null {
+    return this.heap.frame((frame) => {
+      const out = frame.room(32);
+      if (!this.heap.call.variance_shares(frame.doubles(parts), rounding, out)) return null;
+      const [between, permutation, suffix, variance] = this.heap.readDoubles(out, 4);
+      return {
+        between: between!,
+        permutation: permutation!,
+        suffix: suffix!,
+        variance: variance!,
       };
     });
   }

@@ -2,57 +2,11 @@
 //
 // Positions, epochs, tokens and indices are 0-based. Arrays are row-major, with shapes beside them.
 
-export type Precision = "float32" | "float64";
-export type Numbers = Float32Array | Float64Array;
+import type { Config } from "./kernel/names";
 
-/** Tables of a config, as Python's `Config.to_dict` writes them; unknown options may be there. */
-export interface Config {
-  task: {
-    length: number;
-    vocab: number;
-    relevant: number | number[];
-    train_size: number;
-    test_size: number;
-  };
-  model: {
-    dim: number;
-    hidden: number;
-    bias: boolean;
-    activation: "gelu" | "relu" | "silu";
-    norm: "rms" | "unit" | "smooth" | "none";
-    norm_eps: number;
-    norm_tau: number;
-    embeddings: number | null;
-  };
-  training: {
-    optimizer: "sgd" | "adam" | "adamw";
-    lr: number;
-    batch: number;
-    epochs: number;
-    mlp_lr_discount: number;
-    frozen: string[];
-    momentum: number;
-    beta1: number;
-    beta2: number;
-    eps: number;
-    weight_decay: number;
-    clip: number | null;
-    schedule: "constant" | "warmup" | "cosine";
-    warmup: number;
-    lr_final: number;
-    query_limit: number | null;
-    unit_rows: string[];
-  };
-  record: {
-    weights_every: number;
-    state_every: number;
-    gradients: boolean;
-    full_gradients: boolean;
-    unseen: boolean;
-    steps: [number, number] | null;
-  };
-  precision: Precision;
-}
+export type { Config } from "./kernel/names";
+export type Precision = Config["precision"];
+export type Numbers = Float32Array | Float64Array;
 
 export interface RunInfo {
   id: string;
@@ -65,6 +19,7 @@ export interface RunInfo {
   weightEpochs: Int32Array; // rising
   epochs: number; // the last epoch that the curves have
   diverged: number | null;
+  lastSoundEpoch: number; // the last with finite weights
   curveNames: string[];
   tags: string[];
   note: string;
@@ -76,6 +31,12 @@ export interface Run extends RunInfo {
   /** Packed weights of the nearest kept epoch at or before; throws unless `ready`. */
   weights(epoch: number): Numbers;
   ready(epoch: number): boolean;
+}
+
+/** Sequences and what each should give. */
+export interface Examples {
+  tokens: Int32Array; // [count, length]
+  targets: Int32Array; // [count]
 }
 
 /** What decides which sequences exist and what they should give. */
@@ -99,7 +60,7 @@ export interface Sequences {
   groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
 }
 
-/** A rectangle in data coordinates. */
+/** A rectangle by its sides, in data coordinates or in pixels. */
 export interface Extent {
   x0: number;
   x1: number;

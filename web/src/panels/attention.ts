@@ -1,11 +1,11 @@
 // Attention: a row for each sequence, a column for each position, the tokens written where they fit.
 
-import { marks, type Mark } from "../link";
-import { mix } from "../model/colour";
-import type { Palette } from "../model/colours";
-import type { Pen } from "../pen";
-import { activeIn, plot, type Frame, type Painter } from "./painter";
-import { gridOf, leftOf, placeAt, Rows, type Grid } from "./rows";
+import type { Pen } from "../drawing/pen";
+import { mix } from "../model/colour-space";
+import { marks, type Mark } from "../model/marks";
+import type { Palette } from "../model/palette";
+import { activeIn, plotBox, type Frame, type Painter } from "./painter";
+import { rowGrid, columnLeft, cellAt, SequenceRows, type RowGrid } from "./sequence-rows";
 
 const SHADES = 64;
 const FADED = 0.25;
@@ -19,8 +19,8 @@ interface Shade {
 }
 
 export class Attention implements Painter {
-  private grid: Grid | null = null;
-  private rows: Rows | null = null;
+  private grid: RowGrid | null = null;
+  private rows: SequenceRows | null = null;
   private about: unknown = null;
   private shades: readonly Shade[] = [];
   private shaded: unknown = null;
@@ -37,7 +37,7 @@ export class Attention implements Painter {
     const { box, columns, width } = grid;
     for (let column = 0; column < columns; column++)
       for (let t = 0; t < length; t += Math.ceil(16 / width)) {
-        const x = leftOf(grid, column) + (t + 0.5) * width;
+        const x = columnLeft(grid, column) + (t + 0.5) * width;
         pen.text(String(t), x, box.y + box.height + 9, { ...style, anchor: "middle" });
       }
     if (grid.count < count)
@@ -64,7 +64,7 @@ export class Attention implements Painter {
   }
 
   pick(x: number, y: number, frame: Frame): Mark | null {
-    const found = this.grid && placeAt(this.grid, frame.slot.sequences.value.length, x, y);
+    const found = this.grid && cellAt(this.grid, frame.slot.sequences.value.length, x, y);
     if (!found) return null;
     const [place, column] = found;
     const slot = frame.slot.index;
@@ -75,7 +75,7 @@ export class Attention implements Painter {
   private row(
     pen: Pen,
     frame: Frame,
-    grid: Grid,
+    grid: RowGrid,
     place: number,
     sequence: number,
     most: number,
@@ -105,7 +105,7 @@ export class Attention implements Painter {
   }
 
   /** The line around what is marked, and those between relevant positions and the others. */
-  private outlines(pen: Pen, frame: Frame, grid: Grid, marked: number): void {
+  private outlines(pen: Pen, frame: Frame, grid: RowGrid, marked: number): void {
     const { box, width, height, columns } = grid;
     const { colours } = frame.palette;
     const { length } = frame.slot.sequences.value;
@@ -114,12 +114,12 @@ export class Attention implements Painter {
     const position =
       mark?.kind === "position" ? mark.index : mark?.kind === "pair" ? mark.index % length : -1;
     for (let column = 0; column < columns; column++) {
-      const left = leftOf(grid, column);
+      const left = columnLeft(grid, column);
       const end = corner(grid, Math.min(grid.count, (column + 1) * grid.down) - 1).top + height;
       for (let t = 1; t < length; t++) {
         if (relevant.has(t) === relevant.has(t - 1)) continue;
         const x = Math.round(left + t * width) - 0.5;
-        pen.line([x, box.y, x, end], colours.query, 1.5);
+        pen.line([x, box.y, x, end], { colour: colours.query, width: 1.5 });
       }
       if (position >= 0)
         outline(pen, left + position * width, box.y, width, end - box.y, colours.ink);
@@ -130,15 +130,15 @@ export class Attention implements Painter {
   }
 
   /** Where the rows are, and which; made again only when their number or the sequences change. */
-  private layOut(frame: Frame): Grid {
+  private layOut(frame: Frame): RowGrid {
     const sequences = frame.slot.sequences.value;
     const { count, length } = sequences;
-    this.grid = gridOf(plot(frame, 10), count, length, frame.big);
+    this.grid = rowGrid(plotBox(frame, 10), count, length, frame.big);
     if (this.grid.count < count)
-      this.grid = gridOf(plot(frame, 10, 20, 6 + NOTE), count, length, frame.big);
+      this.grid = rowGrid(plotBox(frame, 10, 20, 6 + NOTE), count, length, frame.big);
     if (this.about !== sequences || this.rows?.shown.length !== this.grid.count) {
       this.about = sequences;
-      this.rows = new Rows(sequences, this.grid.count);
+      this.rows = new SequenceRows(sequences, this.grid.count);
     }
     return this.grid;
   }
@@ -170,10 +170,10 @@ function highest(attention: Float64Array, shown: Int32Array, length: number): nu
   return most;
 }
 
-function corner(grid: Grid, place: number): { left: number; top: number } {
+function corner(grid: RowGrid, place: number): { left: number; top: number } {
   const column = Math.floor(place / grid.down);
   const row = place - column * grid.down;
-  return { left: leftOf(grid, column), top: grid.box.y + row * grid.height };
+  return { left: columnLeft(grid, column), top: grid.box.y + row * grid.height };
 }
 
 function outline(
@@ -184,5 +184,8 @@ function outline(
   height: number,
   colour: string,
 ): void {
-  pen.line([x, y, x + width, y, x + width, y + height, x, y + height, x, y], colour, 1.5);
+  pen.line([x, y, x + width, y, x + width, y + height, x, y + height, x, y], {
+    colour,
+    width: 1.5,
+  });
 }

@@ -1,12 +1,13 @@
 // Curves over the run with the playhead: the curves are the lower layer, drawn once.
 
-import { Axes, epochRange, logTicks } from "../axes";
+import { Axes, epochRange, logTicks } from "../drawing/axes";
+import type { Pen } from "../drawing/pen";
+import { textWidth } from "../drawing/text";
+import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Panel } from "../model/types";
-import { textWidth, type Pen } from "../pen";
-import { thinned } from "./thin";
-import { plot, type Frame, type Painter } from "./painter";
+import { plotBox, type Frame, type Painter } from "./painter";
 
-export interface Line {
+export interface CurveLine {
   name: string;
   colour: string;
   dashed?: boolean;
@@ -18,21 +19,21 @@ export interface CurvesSpec {
   name: Panel;
   log: boolean;
   range?: [number, number]; // where it is known: 0 to 1
-  lines(frame: Frame): Line[];
+  lines(frame: Frame): CurveLine[];
 }
 
 const DASH = [4, 2.5];
 
 export class Curves implements Painter {
   private axes: Axes | null = null;
-  private lines: Line[] = [];
+  private lines: CurveLine[] = [];
 
   constructor(private readonly spec: CurvesSpec) {}
 
   key(frame: Frame): string {
     this.lines = this.spec.lines(frame);
     const [y0, y1] = this.spec.range ?? range(this.lines, this.spec.log);
-    const box = plot(frame, this.spec.log ? 36 : 30, 20, 20);
+    const box = plotBox(frame, this.spec.log ? 36 : 30, 20, 20);
     this.axes = new Axes({ ...epochRange(frame.slot.info.epochs), y0, y1 }, box);
     return `${y0} ${y1} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
   }
@@ -46,7 +47,11 @@ export class Curves implements Painter {
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y - 1, width, height + 2, () => {
       for (const line of this.lower())
-        pen.line(this.trace(line, axes), line.colour, 1.3, line.dashed ? DASH : []);
+        pen.line(this.trace(line, axes), {
+          colour: line.colour,
+          width: 1.3,
+          dash: line.dashed ? DASH : [],
+        });
     });
     this.legend(pen, frame);
   }
@@ -56,7 +61,7 @@ export class Curves implements Painter {
     if (!axes) return;
     const { colours } = frame.palette;
     const x = axes.x(Math.min(frame.epoch, frame.slot.info.epochs));
-    pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], colours.ink, 1.2);
+    pen.line([x, axes.box.y, x, axes.box.y + axes.box.height], { colour: colours.ink, width: 1.2 });
     for (const line of this.lower()) {
       const value = valueAt(line, frame.epoch);
       if (value === null) continue;
@@ -74,14 +79,14 @@ export class Curves implements Painter {
   }
 
   /** The first line is drawn last: where lines meet, it is the one to see. */
-  private lower(): Line[] {
+  private lower(): CurveLine[] {
     return [...this.lines].reverse();
   }
 
-  private trace(line: Line, axes: Axes): number[] {
+  private trace(line: CurveLine, axes: Axes): number[] {
     const scale = (value: number): number =>
       axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
-    return thinned(
+    return thinnedCurve(
       line.values,
       line.epochs,
       axes.box.width,
@@ -98,7 +103,11 @@ export class Curves implements Painter {
     for (const line of this.lines) {
       const width = textWidth(line.name, { size }) + 12;
       if (x + width > frame.width - 4) break;
-      pen.line([x, 9, x + 7, 9], line.colour, 2.5, line.dashed ? [3, 1] : []);
+      pen.line([x, 9, x + 7, 9], {
+        colour: line.colour,
+        width: 2.5,
+        dash: line.dashed ? [3, 1] : [],
+      });
       pen.text(line.name, x + 10, 9, { colour: colours.quiet, size });
       x += width + 3;
     }
@@ -109,12 +118,12 @@ function drawPowers(pen: Pen, axes: Axes, grid: string, ink: string): void {
   const { box, extent } = axes;
   for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 22)) {
     const y = Math.round(axes.y(power)) + 0.5;
-    pen.line([box.x, y, box.x + box.width, y], grid);
+    pen.line([box.x, y, box.x + box.width, y], { colour: grid });
     pen.text(text, box.x - 5, y, { colour: ink, size: 9, anchor: "end" });
   }
 }
 
-function range(lines: readonly Line[], log: boolean): [number, number] {
+function range(lines: readonly CurveLine[], log: boolean): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   for (const { values } of lines)
     for (let i = 0; i < values.length; i++) {
@@ -130,7 +139,7 @@ function range(lines: readonly Line[], log: boolean): [number, number] {
 }
 
 /** The value of a line at an epoch, or at the last one before that has one. */
-export function valueAt(line: Line, epoch: number): number | null {
+export function valueAt(line: CurveLine, epoch: number): number | null {
   const { epochs, values } = line;
   let at = epoch;
   if (epochs) {

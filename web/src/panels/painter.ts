@@ -1,11 +1,11 @@
 // What a panel knows: how to draw itself in two layers, what lies under the pointer, its numbers.
 
-import type { Box } from "../axes";
-import type { Active, Mark } from "../link";
-import type { Palette } from "../model/colours";
+import type { Box } from "../drawing/axes";
+import type { Pen } from "../drawing/pen";
+import type { Active, Mark } from "../model/marks";
+import type { Palette } from "../model/palette";
 import type { Scene } from "../model/types";
-import type { Pen } from "../pen";
-import type { Slot } from "../state";
+import type { Slot } from "../state/page-state";
 
 export interface Frame {
   width: number;
@@ -38,7 +38,7 @@ export function activeIn({ scene, slot }: Frame): Active | undefined {
     : undefined;
 }
 
-export const plot = (frame: Frame, left = 32, bottom = 20, top = 6, right = 9): Box => ({
+export const plotBox = (frame: Frame, left = 32, bottom = 20, top = 6, right = 9): Box => ({
   x: left,
   y: top,
   width: Math.max(8, frame.width - left - right),

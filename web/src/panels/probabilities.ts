@@ -1,11 +1,12 @@
 // Class probabilities: a segment for two classes, a simplex for three, a heat map for more.
 
-import type { Box } from "../axes";
-import { marks, type Mark } from "../link";
-import type { Style } from "../model/colours";
+import type { Box } from "../drawing/axes";
+import type { Pen } from "../drawing/pen";
+import { textWidth } from "../drawing/text";
+import { marks, type Mark } from "../model/marks";
+import type { PointStyle } from "../model/palette";
 import type { Scene, Sequences } from "../model/types";
-import { textWidth, type Pen } from "../pen";
-import { activeIn, plot, type Frame, type Painter } from "./painter";
+import { activeIn, plotBox, type Frame, type Painter } from "./painter";
 
 const REACH = 12;
 const SIN60 = Math.sqrt(3) / 2;
@@ -16,15 +17,15 @@ export class Probabilities implements Painter {
   private ys = new Float64Array(0);
   private about: unknown = null;
   private palette: unknown = null;
-  private styles: readonly Style[] = [];
-  private pale: readonly Style[] = [];
+  private styles: readonly PointStyle[] = [];
+  private pale: readonly PointStyle[] = [];
   private order: readonly number[] = []; // sequences, those of one multiset side by side
 
   key(frame: Frame): string {
     const longest = Math.max(
       ...frame.slot.sequences.value.groupNames.map((name) => textWidth(name, { size: 9 })),
     );
-    this.box = plot(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
+    this.box = plotBox(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
     return `${frame.slot.info.embeddings} ${frame.slot.sequences.value.groupNames.length}`;
   }
 
@@ -118,12 +119,10 @@ export class Probabilities implements Painter {
     const bottom = box.y + box.height;
     for (const p of [0, 0.5, 1]) {
       const x = Math.round(box.x + p * box.width) + 0.5;
-      pen.line(
-        [x, box.y, x, bottom],
-        p === 0.5 ? colours.faint : colours.grid,
-        1,
-        p === 0.5 ? [3, 3] : [],
-      );
+      pen.line([x, box.y, x, bottom], {
+        colour: p === 0.5 ? colours.faint : colours.grid,
+        dash: p === 0.5 ? [3, 3] : [],
+      });
       pen.text(String(p), x, bottom + 9, { colour: colours.quiet, size: 9, anchor: "middle" });
     }
     this.names(pen, frame);
@@ -146,7 +145,7 @@ export class Probabilities implements Painter {
 
   /** Corners of the simplex: class 0 left, 1 right, 2 on top. */
   private corners(frame: Frame): [number, number][] {
-    const box = plot(frame, 20, 22, 16, 20);
+    const box = plotBox(frame, 20, 22, 16, 20);
     const side = Math.min(box.width, box.height / SIN60);
     const [cx, top] = [box.x + box.width / 2, box.y + (box.height - side * SIN60) / 2];
     return [
@@ -162,10 +161,10 @@ export class Probabilities implements Painter {
     const [cx, cy] = [0, 1].map(
       (axis) => corners.reduce((sum, corner) => sum + corner[axis]!, 0) / 3,
     ) as [number, number];
-    pen.line([...corners, corners[0]!].flat(), colours.faint);
+    pen.line([...corners, corners[0]!].flat(), { colour: colours.faint });
     corners.forEach(([x, y], c) => {
       const [ax, ay] = corners[(c + 1) % 3]!;
-      pen.line([cx, cy, (x + ax) / 2, (y + ay) / 2], colours.grid, 1, [3, 3]);
+      pen.line([cx, cy, (x + ax) / 2, (y + ay) / 2], { colour: colours.grid, dash: [3, 3] });
       pen.text(String(c), x + (c === 2 ? 0 : c ? 9 : -9), y + (c === 2 ? -9 : 9), {
         colour: colours.ink,
         bold: true,

@@ -1,23 +1,23 @@
 // Points on a plane: the one painter behind eleven panels and both maps.
 
-import { Axes } from "../axes";
-import { Placer, type Label } from "../labels";
-import { marks, thingAt, type Mark } from "../link";
-import type { Style } from "../model/colours";
+import { arrow } from "../drawing/arrow";
+import { Axes } from "../drawing/axes";
+import { Placer, type Label } from "../drawing/labels";
+import type { Pen } from "../drawing/pen";
+import { marks, thingAt, type Mark } from "../model/marks";
+import type { PointStyle } from "../model/palette";
 import type { Kind, MapPanel, PointPanel, Points, Scene } from "../model/types";
-import type { Pen } from "../pen";
-import { arrow } from "./arrow";
-import { AxisKeeper } from "./keeper";
-import { ClassMapImage } from "./map";
-import { beside, besideGroups, besidePoints } from "./naming";
-import { activeIn, plot, type Frame, type Painter } from "./painter";
+import { ClassMapImage } from "./class-map";
+import { activeIn, plotBox, type Frame, type Painter } from "./painter";
+import { PanelAxes } from "./panel-axes";
+import { nameBeside, namesOfGroups, namesOfPoints } from "./point-names";
 
 export interface ScatterSpec {
   name: PointPanel | MapPanel;
   panel: PointPanel; // whose points
   kind: Kind;
   radius: number;
-  styles(frame: Frame): readonly Style[];
+  styles(frame: Frame): readonly PointStyle[];
   labels?(frame: Frame): readonly (string | null)[] | null; // of points
   groups?: boolean; // label the multisets instead
   circle?(frame: Frame): number; // radius of normalised vectors
@@ -32,28 +32,28 @@ const NOTE = 16; // pixels on top that the note of a projection takes
 const MOST_NAMES = [10, 60] as const; // of multisets, in a small panel and in a large one
 
 export class Scatter implements Painter {
-  private readonly keeper: AxisKeeper;
+  private readonly panelAxes: PanelAxes;
   private readonly placer = new Placer();
   private readonly image = new ClassMapImage();
   private axes: Axes | null = null;
   xs = new Float64Array(0); // where the points are on the screen
   ys = new Float64Array(0);
   private states = new Int8Array(0); // of the points: FADED, PLAIN or MARKED
-  private pale: readonly Style[] = []; // their styles where they are faded
+  private pale: readonly PointStyle[] = []; // their styles where they are faded
   private paleOf: unknown = null;
 
   constructor(private readonly spec: ScatterSpec) {
-    this.keeper = new AxisKeeper(spec.panel, spec.map);
+    this.panelAxes = new PanelAxes(spec.panel, spec.map);
   }
 
   key(frame: Frame): string {
-    const box = plot(
+    const box = plotBox(
       frame,
       32,
       20,
       frame.slot.plan.value.planes[this.spec.panel].projected ? NOTE : 6,
     );
-    this.axes = new Axes(this.keeper.extent(frame, box), box);
+    this.axes = new Axes(this.panelAxes.extent(frame, box), box);
     const { x0, x1, y0, y1 } = this.axes.extent;
     return `${x0} ${x1} ${y0} ${y1}`;
   }
@@ -99,7 +99,7 @@ export class Scatter implements Painter {
   }
 
   moving(): boolean {
-    return this.keeper.moving;
+    return this.panelAxes.moving;
   }
 
   private locate(points: Points, axes: Axes): void {
@@ -117,7 +117,7 @@ export class Scatter implements Painter {
     const { colours } = frame.palette;
     const [x, y] = [axes.x(0), axes.y(0)];
     const radius = this.spec.circle?.(frame) ?? 0;
-    if (radius) pen.circle(x, y, axes.across(radius), colours.faint, 1, [3, 3]);
+    if (radius) pen.circle(x, y, axes.across(radius), { colour: colours.faint, dash: [3, 3] });
     if (radius || this.spec.spokes || this.spec.panel === "values")
       pen.marker("circle", x, y, { fill: colours.quiet, radius: 2 });
     if (!this.spec.spokes) return;
@@ -128,7 +128,7 @@ export class Scatter implements Painter {
 
   private spokes(
     pen: Pen,
-    styles: readonly Style[],
+    styles: readonly PointStyle[],
     x: number,
     y: number,
     state: number,
@@ -137,7 +137,7 @@ export class Scatter implements Painter {
   ): void {
     for (let i = 0; i < this.xs.length; i++)
       if (this.states[i] === state)
-        pen.line([x, y, this.xs[i]!, this.ys[i]!], styles[i]!.fill, width, [], alpha);
+        pen.line([x, y, this.xs[i]!, this.ys[i]!], { colour: styles[i]!.fill, width, alpha });
   }
 
   /** What is faded lies below all else; what is itself under the pointer above, and ringed. */
@@ -152,7 +152,7 @@ export class Scatter implements Painter {
 
   private stamp(
     pen: Pen,
-    styles: readonly Style[],
+    styles: readonly PointStyle[],
     state: number,
     radius: number,
     ring?: string,
@@ -165,7 +165,7 @@ export class Scatter implements Painter {
   }
 
   /** Made when they are first needed. */
-  private fadedStyles(frame: Frame): readonly Style[] {
+  private fadedStyles(frame: Frame): readonly PointStyle[] {
     const styles = this.spec.styles(frame);
     if (frame.mark && this.paleOf !== styles) {
       const { palette, slot } = frame;
@@ -181,23 +181,18 @@ export class Scatter implements Painter {
     const styles = this.spec.styles(frame);
     for (let i = 0; i < Math.min(before.count, this.xs.length); i++) {
       if (this.states[i] === FADED) continue;
-      arrow(
-        pen,
-        axes.x(before.x[i]!),
-        axes.y(before.y[i]!),
-        this.xs[i]!,
-        this.ys[i]!,
-        styles[i]!.fill,
-        1,
-        0.55,
-      );
+      arrow(pen, [axes.x(before.x[i]!), axes.y(before.y[i]!), this.xs[i]!, this.ys[i]!], {
+        colour: styles[i]!.fill,
+        width: 1,
+        alpha: 0.55,
+      });
     }
   }
 
   private query(pen: Pen, frame: Frame, axes: Axes, scene: Scene): void {
     const { colours } = frame.palette;
     const [x, y] = [axes.x(scene.query.x[0]!), axes.y(scene.query.y[0]!)];
-    arrow(pen, axes.x(0), axes.y(0), x, y, colours.query, 2);
+    arrow(pen, [axes.x(0), axes.y(0), x, y], { colour: colours.query, width: 2 });
   }
 
   /** Once in a frame: lines, points and names all ask. */
@@ -242,13 +237,13 @@ export class Scatter implements Painter {
     const few = sequences.groupNames.length <= MOST_NAMES[frame.big ? 1 : 0];
     const shown = (i: number): boolean => this.states[i] !== FADED;
     const names = !groups
-      ? besidePoints(labels?.(frame) ?? [], this, radius, shown)
+      ? namesOfPoints(labels?.(frame) ?? [], this, radius, shown)
       : few
-        ? besideGroups(sequences, this, radius, frame.palette, axes.box, shown)
+        ? namesOfGroups(sequences, this, radius, frame.palette, axes.box, shown)
         : [];
     const q = query ? frame.scene?.query : undefined;
     if (q) {
-      const label = beside([-1, "q"], axes.x(q.x[0]!), axes.y(q.y[0]!), radius);
+      const label = nameBeside([-1, "q"], axes.x(q.x[0]!), axes.y(q.y[0]!), radius);
       names.unshift({ ...label, colour: frame.palette.colours.query });
     }
     return names;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nats } from "../../src/format";
 import { FARTHEST, marginOf } from "../../src/model/margin";
+import { nats } from "../../src/model/number-text";
 
 /** Probabilities of logits, as a kernel of this precision has them. */
 function softmax(logits: readonly number[], round: (x: number) => number = (x) => x): number[] {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { multisetCount, multisets, orderingCount, orderings } from "../../src/model/prefixes";
 import { chooseSequences, groupName, sequenceName } from "../../src/model/sequences";
-import { parseSequences, writeSequences } from "../../src/model/typed";
+import { parseSequences, writeSequences } from "../../src/model/typed-sequences";
 import type { Sequences, Task } from "../../src/model/types";
 
 const first = (k: number): number[] => Array.from({ length: k }, (_, t) => t);

@@ -10,9 +10,9 @@ type Call = (...values: number[]) => number;
 
 /** What kernel/wasm.cpp exports; its comments say what the functions take. */
 const FUNCTIONS = [
-  ...["version", "last_error", "allocate", "release", "name"],
+  ...["version", "last_error", "allocate", "release", "catalog"],
   ...["model", "packed_size", "offset", "dims", "initialize"],
-  ...["forward", "grid", "evaluate", "gradient", "circuit", "plane"],
+  ...["forward", "grid", "evaluate", "gradient", "circuit", "plane", "variance_shares"],
   ...["draw", "enumerate", "targets", "shuffle"],
   ...["trainer", "advance", "record_now", "progress"],
   ...["read_parameters", "set_parameters", "read_state", "write_state"],
@@ -37,8 +37,8 @@ export class Heap {
   }
 
   /** Runs `use` with a frame, whose memory is free again afterwards. */
-  frame<R>(use: (frame: Frame) => R): R {
-    const frame = new Frame(this);
+  frame<R>(use: (frame: CallFrame) => R): R {
+    const frame = new CallFrame(this);
     try {
       return use(frame);
     } finally {
@@ -86,7 +86,7 @@ export class Heap {
 }
 
 /** Memory for one call. */
-export class Frame {
+export class CallFrame {
   private readonly taken: Address[] = [];
 
   constructor(private readonly heap: Heap) {}

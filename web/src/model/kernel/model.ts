@@ -6,33 +6,29 @@
 import { expected, ReadableError } from "../errors";
 import type { Config, Numbers, Precision } from "../types";
 import type { Crossed } from "./design";
-import { type Address, checkSize, type Frame, type Heap, rowsIn } from "./heap";
+import { type Address, checkSize, type CallFrame, type Heap, rowsIn } from "./heap";
 import {
-  ACTIVATIONS,
   type Measure,
   MEASURES,
-  NORMS,
   type ParameterName,
   PARAMETERS,
   type Stage,
   STAGES,
-  TABLE,
 } from "./names";
+import { optionNumbers } from "./options";
 import { Trainer, type TrainerOptions } from "./trainer";
 
-export interface ModelOptions {
+/** The section `model` of a config, and the sizes of the task. */
+export interface ModelOptions extends ModelSection {
   precision: Precision;
   vocab: number; // p: tokens of the task
-  embeddings: number; // rows of E, and so output classes; at least p
   length: number; // N
-  dim: number;
-  hidden: number;
-  bias: boolean;
-  activation: (typeof ACTIVATIONS)[number];
-  norm: (typeof NORMS)[number];
-  norm_eps: number;
-  norm_tau: number;
+  embeddings: number; // rows of E, and so output classes; at least p
 }
+type ModelSection = Config["model"];
+
+/** Lists of the table whose rows have shapes, in the order of kernel/wasm_model.hpp. */
+const LIST = { parameter: 0, stage: 1, measure: 2 } as const;
 
 /** The model of a run. */
 export function modelOptions(config: Config): ModelOptions {
@@ -89,20 +85,14 @@ export class Model {
     private readonly heap: Heap,
     readonly options: Readonly<ModelOptions>,
   ) {
-    const o = options;
-    this.address = heap.made(
-      heap.call.model(
-        o.precision === "float64" ? 1 : 0,
-        ...[o.vocab, o.embeddings, o.length, o.dim, o.hidden],
-        o.bias ? 1 : 0,
-        indexOf("activation", o.activation, ACTIVATIONS),
-        indexOf("norm", o.norm, NORMS),
-        ...[o.norm_eps, o.norm_tau],
-      ),
-    );
+    const { precision, vocab, length } = options;
+    this.address = heap.frame((frame) => {
+      const numbers = frame.doubles(optionNumbers("model", options));
+      return heap.made(heap.call.model(precision === "float64" ? 1 : 0, vocab, length, numbers));
+    });
     this.size = heap.call.packed_size(this.address);
     this.parameters = PARAMETERS.flatMap((name, i) => {
-      const shape = this.shapeOf(TABLE.parameter, i);
+      const shape = this.shapeOf(LIST.parameter, i);
       const offset = heap.call.offset(this.address, i);
       return shape ? [{ name, shape, offset, size: product(shape) }] : [];
     });
@@ -133,7 +123,7 @@ export class Model {
     const count = rowsIn("tokens", tokens, length);
     const wanted = options.stages ?? (STAGES as readonly Stage[] as readonly Wanted[]);
     return this.heap.frame((frame) => {
-      const shapes = STAGES.map((_, i) => [count, ...(this.shapeOf(TABLE.stage, i) ?? [])]);
+      const shapes = STAGES.map((_, i) => [count, ...(this.shapeOf(LIST.stage, i) ?? [])]);
       const out = STAGES.map((name, i) =>
         (wanted as readonly Stage[]).includes(name)
           ? frame.roomFor(product(shapes[i]!), precision)
@@ -234,7 +224,7 @@ export class Model {
     checkSize("prefixes", crossed.prefixes, crossed.prefixCount * k);
     checkSize("suffixes", crossed.suffixes, crossed.suffixCount * rest);
     return this.heap.frame((frame) => {
-      const shapes = MEASURES.map((_, i) => this.shapeOf(TABLE.measure, i, k) ?? []);
+      const shapes = MEASURES.map((_, i) => this.shapeOf(LIST.measure, i, k) ?? []);
       const out = MEASURES.map((name, i) =>
         wanted.includes(name) ? frame.room(8 * product(shapes[i]!)) : 0,
       );
@@ -266,7 +256,7 @@ export class Model {
     return this.address;
   }
 
-  private weights(frame: Frame, weights: Numbers): Address {
+  private weights(frame: CallFrame, weights: Numbers): Address {
     checkSize("weights", weights, this.size);
     return frame.numbers(weights, this.options.precision);
   }
@@ -277,7 +267,7 @@ export class Model {
   }
 
   /** Addresses of the masks of positions and hidden units; 0: none is cut. */
-  private cuts(frame: Frame, ablate: Ablation = {}): [Address, Address] {
+  private cuts(frame: CallFrame, ablate: Ablation = {}): [Address, Address] {
     const mask = (field: string, size: number, cut: readonly number[] | undefined): Address => {
       if (!cut) return 0;
       const bytes = new Uint8Array(size);
@@ -305,10 +295,4 @@ export class Model {
 
 function product(shape: readonly number[]): number {
   return shape.reduce((size, n) => size * n, 1);
-}
-
-export function indexOf(field: string, word: string, words: readonly string[]): number {
-  const index = words.indexOf(word);
-  if (index < 0) throw expected(field, `one of ${words.join(", ")}`, word);
-  return index;
 }

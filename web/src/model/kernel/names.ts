@@ -1,10 +1,7 @@
-// The names that the module and its users share, in the module's order. They stand here so that
-// TypeScript knows them; `checkNames` makes sure that the module has the same.
+// The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
-import { ReadableError } from "../errors";
-
-/** Raised with kernel/wasm.cpp's INTERFACE. */
-export const INTERFACE = 1;
+/** A hash of the table that this was written from; the module must have the same. */
+export const CATALOG = 3715422573;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -23,114 +20,159 @@ export const STAGES = [
   "embedding", // [length, dim]: E(x_t) + P(t)
   "normalized", // [length, dim]: z
   "scores", // [length]: z q / sqrt(d)
-  "attention", // [length]
+  "attention", // [length]: softmax of the scores
   "values", // [length, dim]: V z
   "sequence", // [dim]: xi, the sequence embedding
-  "sequence_normalized", // [dim]
+  "sequence_normalized", // [dim]: norm(xi)
   "hidden", // [hidden]: after the activation
   "feed_forward", // [dim]: U hidden + b2
-  "output", // [dim]: psi
-  "logits", // [embeddings]
-  "probabilities", // [embeddings]
+  "output", // [dim]: psi = xi + feed_forward
+  "logits", // [embeddings]: E psi
+  "probabilities", // [embeddings]: softmax of the logits
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** Measures of a circuit; docs/analysis.md says what each means. */
 export const MEASURES = [
-  "embedding", // [4]: variance between multisets, orderings, suffixes; squared length of the mean
-  "logits", // [4]: the same, of the logits
-  "accuracy",
-  "permutation_survival",
-  "suffix_survival",
-  "attention", // [length]
-  "value_spread", // [length]
-  "value_size",
-  "redraw", // [length]
-  "swap", // [relevant, relevant]
-  "without_attention", // [length]: accuracies
-  "without_value", // [length]
-  "without_unit", // [hidden]
-  "clusters", // [4]: their number, gap, diameter; multisets looked at
+  "embedding", // [4]: variances of the sequence embedding (see Share)
+  "logits", // [4]: of the logits, centred over classes
+  "accuracy", // on all sequences of the design
+  "permutation_survival", // how often the prediction survives a permutation
+  "suffix_survival", // and a redraw of the irrelevant tokens
+  "attention", // [length]: mean attention of each position
+  "value_spread", // [length]: root mean square around the position's mean value
+  "value_size", // root mean square of all values
+  "redraw", // [length]: variance of the sequence embedding from this token alone
+  "swap", // [relevant, relevant]: from the order of two relevant tokens
+  "without_attention", // [length]: accuracy with this position's attention cut
+  "without_value", // [length]: accuracy with its value replaced by the mean over tokens
+  "without_unit", // [hidden]: accuracy with this hidden unit cut
+  "clusters", // [4]: their number, gap, diameter; groups looked at
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
-export const ACTIVATIONS = ["gelu", "relu", "silu"] as const;
-export const NORMS = ["rms", "unit", "smooth", "none"] as const;
-export const OPTIMIZERS = ["sgd", "adam", "adamw"] as const;
-export const SCHEDULES = ["constant", "warmup", "cosine"] as const;
-
-/** The numbers that a trainer is made with. */
-export const TRAINING = [
-  "optimizer",
-  "schedule",
-  "lr",
-  "momentum",
-  "beta1",
-  "beta2",
-  "eps",
-  "weight_decay",
-  "clip",
-  "mlp_lr_discount",
-  "lr_final",
-  "warmup",
-  "batch",
-  "epochs",
-  "query_limit",
-  "unit_tokens",
-  "unit_positions",
-] as const;
-
-const PLAIN_CURVES = [
-  "train_loss",
-  "test_loss",
-  "unseen_loss",
-  "train_accuracy",
-  "test_accuracy",
-  "unseen_accuracy",
-  "min_norm_embedding",
-  "min_norm_sequence",
-] as const;
-const PARAMETER_CURVES = ["grad_norm", "grad_norm_max", "update_ratio", "full_grad_norm"] as const;
-const PLAIN_STEP_CURVES = ["loss", "min_norm_embedding", "min_norm_sequence"] as const;
-const PARAMETER_STEP_CURVES = ["grad_norm"] as const;
-
-const perParameter = (name: string): string[] => PARAMETERS.map((p) => `${name}/${p}`);
-
 /** The columns of a row of curves, as Python names them. */
 export const CURVES: readonly string[] = [
-  ...PLAIN_CURVES,
-  ...PARAMETER_CURVES.flatMap(perParameter),
+  "train_loss", // on the whole train set, after each epoch
+  "test_loss", // on the test set
+  "unseen_loss", // on sequences that the train set lacks
+  "train_accuracy", // on the whole train set
+  "test_accuracy", // on the test set
+  "unseen_accuracy", // on sequences that the train set lacks
+  "min_norm_embedding", // shortest embedding normalised
+  "min_norm_sequence", // shortest sequence embedding
+  ...PARAMETERS.map((p) => `grad_norm/${p}`), // mean gradient norm over the epoch's steps
+  ...PARAMETERS.map((p) => `grad_norm_max/${p}`), // the largest of them
+  ...PARAMETERS.map((p) => `update_ratio/${p}`), // how far the epoch moved it, over its length
+  ...PARAMETERS.map((p) => `full_grad_norm/${p}`), // gradient norm on the whole train set
 ];
+
 /** The columns of a row of step curves. */
 export const STEP_CURVES: readonly string[] = [
-  ...PLAIN_STEP_CURVES,
-  ...PARAMETER_STEP_CURVES.flatMap(perParameter),
+  "loss", // mean over the batch
+  "min_norm_embedding", // shortest embedding
+  "min_norm_sequence", // shortest sequence embedding
+  ...PARAMETERS.map((p) => `grad_norm/${p}`), // gradient norm
 ];
 
-/** Places in the order of wasm.cpp's tables. */
-export const TABLE = { parameter: 0, stage: 1, measure: 2 } as const;
-const TABLES: readonly (readonly string[])[] = [
-  PARAMETERS,
-  STAGES,
-  MEASURES,
-  ACTIVATIONS,
-  NORMS,
-  OPTIMIZERS,
-  SCHEDULES,
-  TRAINING,
-  [...PLAIN_CURVES, ...PARAMETER_CURVES],
-  [...PLAIN_STEP_CURVES, ...PARAMETER_STEP_CURVES],
-];
-
-/** Throws unless the module is of this version; `nameOf` gives null beyond a table's last name. */
-export function checkNames(
-  version: number,
-  nameOf: (table: number, i: number) => string | null,
-): void {
-  const same = (names: readonly string[], table: number): boolean =>
-    [...names, null].every((name, i) => nameOf(table, i) === name);
-  if (version !== INTERFACE || !TABLES.every(same))
-    throw new ReadableError(
-      "kernel.wasm: expected the version that this client was built with; run scripts/build-web.",
-    );
+/** Tables of a config, as Python's `Config.to_dict` writes them. */
+export interface Config {
+  task: {
+    length: number; // tokens in a sequence
+    vocab: number; // different tokens
+    relevant: number | number[]; // the positions that matter, 0-based and rising
+    train_size: number; // sequences to train on
+    test_size: number; // sequences to test on
+  };
+  model: {
+    dim: number; // length of an embedding
+    hidden: number; // hidden units of the feed-forward
+    bias: boolean; // whether the feed-forward has biases
+    activation: "gelu" | "relu" | "silu"; // of the hidden units
+    norm: "rms" | "unit" | "smooth" | "none"; // how vectors are normalised
+    norm_eps: number; // added to the length in rms and unit
+    norm_tau: number; // length from which on smooth equals rms
+    embeddings: number | null; // rows of the token embedding; none: as many as tokens
+  };
+  training: {
+    optimizer: "sgd" | "adam" | "adamw"; // the rule that moves the weights
+    lr: number; // learning rate
+    batch: number; // sequences in a step
+    epochs: number; // epochs to train
+    mlp_lr_discount: number; // divides the feed-forward's learning rate
+    frozen: string[]; // parameters, or parts of them, that stay as they are
+    momentum: number; // of sgd
+    beta1: number; // decay of the first moments
+    beta2: number; // decay of the second moments
+    eps: number; // added to the root of the second moments
+    weight_decay: number; // apart from the gradient in adamw, else part of it
+    clip: number | null; // largest norm of the whole gradient; none: any
+    schedule: "constant" | "warmup" | "cosine"; // how the learning rate changes
+    warmup: number; // steps over which the learning rate rises
+    lr_final: number; // where cosine ends
+    query_limit: number | null; // largest length of the query after a step; none: any
+    unit_rows: string[]; // embeddings whose rows are put back to length 1
+  };
+  record: {
+    weights_every: number; // epochs between kept weights; 0: first and last
+    state_every: number; // epochs between kept states; 0: the last
+    gradients: boolean; // gradient norms over the steps of each epoch
+    full_gradients: boolean; // gradient norms on the whole train set
+    unseen: boolean; // curves on sequences that the train set lacks
+    steps: [number, number] | null; // first and last epoch between which every step is kept
+  };
+  precision: "float32" | "float64";
 }
+
+export interface Option {
+  name: string; // with its section
+  kind: "whole" | "real" | "flag" | "word" | "words" | "positions" | "span" | "parts";
+  optional: boolean; // may be null
+  kept: boolean; // the kernel takes it
+  standard: unknown; // the default
+  meaning: string;
+  low?: number;
+  high?: number | null; // null: no limit; of real numbers it is not allowed itself
+  above?: boolean; // `low` itself is not allowed
+  words?: readonly string[];
+}
+
+export const OPTIONS: readonly Option[] = [
+  { name: "task.length", kind: "whole", optional: false, kept: false, standard: 12, meaning: "tokens in a sequence", low: 1, high: 1024, above: false },
+  { name: "task.vocab", kind: "whole", optional: false, kept: false, standard: 2, meaning: "different tokens", low: 2, high: 4096, above: false },
+  { name: "task.relevant", kind: "positions", optional: false, kept: false, standard: 5, meaning: "the positions that matter, 0-based and rising", low: 0, high: 1024, above: false },
+  { name: "task.train_size", kind: "whole", optional: false, kept: false, standard: 2048, meaning: "sequences to train on", low: 1, high: 16777216, above: false },
+  { name: "task.test_size", kind: "whole", optional: false, kept: false, standard: 2048, meaning: "sequences to test on", low: 1, high: 16777216, above: false },
+  { name: "model.dim", kind: "whole", optional: false, kept: true, standard: 2, meaning: "length of an embedding", low: 1, high: 1024, above: false },
+  { name: "model.hidden", kind: "whole", optional: false, kept: true, standard: 32, meaning: "hidden units of the feed-forward", low: 1, high: 65536, above: false },
+  { name: "model.bias", kind: "flag", optional: false, kept: true, standard: true, meaning: "whether the feed-forward has biases" },
+  { name: "model.activation", kind: "word", optional: false, kept: true, standard: "gelu", meaning: "of the hidden units", words: ["gelu", "relu", "silu"] },
+  { name: "model.norm", kind: "word", optional: false, kept: true, standard: "rms", meaning: "how vectors are normalised", words: ["rms", "unit", "smooth", "none"] },
+  { name: "model.norm_eps", kind: "real", optional: false, kept: true, standard: 1e-05, meaning: "added to the length in rms and unit", low: 0, high: null, above: false },
+  { name: "model.norm_tau", kind: "real", optional: false, kept: true, standard: 1.0, meaning: "length from which on smooth equals rms", low: 1e-06, high: null, above: false },
+  { name: "model.embeddings", kind: "whole", optional: true, kept: true, standard: null, meaning: "rows of the token embedding; none: as many as tokens", low: 2, high: 8192, above: false },
+  { name: "training.optimizer", kind: "word", optional: false, kept: true, standard: "adam", meaning: "the rule that moves the weights", words: ["sgd", "adam", "adamw"] },
+  { name: "training.lr", kind: "real", optional: false, kept: true, standard: 0.003, meaning: "learning rate", low: 0, high: null, above: true },
+  { name: "training.batch", kind: "whole", optional: false, kept: true, standard: 32, meaning: "sequences in a step", low: 1, high: 16777216, above: false },
+  { name: "training.epochs", kind: "whole", optional: false, kept: true, standard: 1000, meaning: "epochs to train", low: 0, high: 10000000, above: false },
+  { name: "training.mlp_lr_discount", kind: "real", optional: false, kept: true, standard: 1.0, meaning: "divides the feed-forward's learning rate", low: 0, high: null, above: true },
+  { name: "training.frozen", kind: "parts", optional: false, kept: false, standard: [], meaning: "parameters, or parts of them, that stay as they are" },
+  { name: "training.momentum", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "of sgd", low: 0, high: 1, above: false },
+  { name: "training.beta1", kind: "real", optional: false, kept: true, standard: 0.9, meaning: "decay of the first moments", low: 0, high: 1, above: false },
+  { name: "training.beta2", kind: "real", optional: false, kept: true, standard: 0.999, meaning: "decay of the second moments", low: 0, high: 1, above: false },
+  { name: "training.eps", kind: "real", optional: false, kept: true, standard: 1e-08, meaning: "added to the root of the second moments", low: 0, high: null, above: true },
+  { name: "training.weight_decay", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "apart from the gradient in adamw, else part of it", low: 0, high: null, above: false },
+  { name: "training.clip", kind: "real", optional: true, kept: true, standard: null, meaning: "largest norm of the whole gradient; none: any", low: 0, high: null, above: true },
+  { name: "training.schedule", kind: "word", optional: false, kept: true, standard: "constant", meaning: "how the learning rate changes", words: ["constant", "warmup", "cosine"] },
+  { name: "training.warmup", kind: "whole", optional: false, kept: true, standard: 0, meaning: "steps over which the learning rate rises", low: 0, high: 9007199254740991, above: false },
+  { name: "training.lr_final", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "where cosine ends", low: 0, high: null, above: false },
+  { name: "training.query_limit", kind: "real", optional: true, kept: true, standard: null, meaning: "largest length of the query after a step; none: any", low: 0, high: null, above: true },
+  { name: "training.unit_rows", kind: "words", optional: false, kept: true, standard: [], meaning: "embeddings whose rows are put back to length 1", words: ["token_embedding", "position_embedding"] },
+  { name: "record.weights_every", kind: "whole", optional: false, kept: false, standard: 1, meaning: "epochs between kept weights; 0: first and last", low: 0, high: 10000000, above: false },
+  { name: "record.state_every", kind: "whole", optional: false, kept: false, standard: 50, meaning: "epochs between kept states; 0: the last", low: 0, high: 10000000, above: false },
+  { name: "record.gradients", kind: "flag", optional: false, kept: false, standard: true, meaning: "gradient norms over the steps of each epoch" },
+  { name: "record.full_gradients", kind: "flag", optional: false, kept: false, standard: false, meaning: "gradient norms on the whole train set" },
+  { name: "record.unseen", kind: "flag", optional: false, kept: false, standard: false, meaning: "curves on sequences that the train set lacks" },
+  { name: "record.steps", kind: "span", optional: true, kept: false, standard: null, meaning: "first and last epoch between which every step is kept", low: 0, high: 10000000, above: false },
+  { name: "precision", kind: "word", optional: false, kept: false, standard: "float32", meaning: "of all arithmetic and all records", words: ["float32", "float64"] },
+];

@@ -1,16 +1,11 @@
 // A run in the making: advance it by epochs or steps, look, change its weights, go on.
 
 import { ReadableError } from "../errors";
-import type { Config, Numbers, Precision } from "../types";
+import type { Config, Examples, Numbers, Precision } from "../types";
 import { type Address, checkSize, type Heap } from "./heap";
-import { indexOf, type ModelOptions } from "./model";
-import { CURVES, OPTIMIZERS, SCHEDULES, STEP_CURVES, TRAINING } from "./names";
-
-/** Tokens [count, length] and targets [count]. */
-export interface Examples {
-  tokens: Int32Array;
-  targets: Int32Array;
-}
+import type { ModelOptions } from "./model";
+import { CURVES, STEP_CURVES } from "./names";
+import { optionNumbers } from "./options";
 
 export type TrainingOptions = Omit<Config["training"], "frozen">;
 
@@ -77,7 +72,7 @@ export class Trainer {
       });
       return heap.made(
         heap.call.trainer(
-          ...[model, frame.doubles(trainingNumbers(options.training)), frame.ints(sets)],
+          ...[model, frame.doubles(optionNumbers("training", options.training)), frame.ints(sets)],
           ...[options.seed, frame.numbers(options.start, this.precision)],
           options.frozen ? frame.bytes(options.frozen) : 0,
           options.gradients === false ? 0 : 1,
@@ -213,18 +208,4 @@ export class Trainer {
       };
     });
   }
-}
-
-/** Options as the kernel takes them: numbers in the order of TRAINING. */
-function trainingNumbers(options: TrainingOptions): number[] {
-  const numbers: Record<(typeof TRAINING)[number], number> = {
-    ...options,
-    optimizer: indexOf("training.optimizer", options.optimizer, OPTIMIZERS),
-    schedule: indexOf("training.schedule", options.schedule, SCHEDULES),
-    clip: options.clip ?? 0,
-    query_limit: options.query_limit ?? 0,
-    unit_tokens: options.unit_rows.includes("token_embedding") ? 1 : 0,
-    unit_positions: options.unit_rows.includes("position_embedding") ? 1 : 0,
-  };
-  return TRAINING.map((name) => numbers[name]);
 }

@@ -1,0 +1,138 @@
+// The kernel's trainer as a Python class.
+#pragma once
+
+#include "python_arrays.hpp"
+
+namespace dynascope {
+
+// ---- trainer ------------------------------------------------------------------------------------
+template <class T> class PyTrainer {
+ public:
+  PyTrainer(const Shape& shape, const Training& training,
+            const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& sets, uint64_t seed,
+            const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients)
+      : size_(packed_size(shape)) {
+    TrainerInput<T> in{shape,
+                       training,
+                       {},
+                       seed,
+                       weights(start, shape),
+                       mask(frozen, size_, "frozen must have one entry per weight"),
+                       gradients,
+                       full_gradients};
+    expect(sets.size() == SETS, "three sets are needed");
+    for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
+    must(check_examples("train", in.sets[TRAIN_SET], shape, 1) && check_pairs(shape) &&
+         check_batch(training, in.sets[TRAIN_SET].count));
+    nb::gil_scoped_release release;
+    memory_ = allocate(engine<T>().trainer_bytes(in));
+    trainer_ = engine<T>().make_trainer(in, memory_.get());
+  }
+
+  void advance(int64_t epochs, int64_t steps, std::optional<Out<T>> curves,
+               std::optional<Out<T>> weights, int64_t weights_every, std::optional<Out<T>> states,
+               int64_t state_every, std::optional<Out<T>> step_curves,
+               std::optional<Out<T>> step_weights) {
+    Recorder<T> to = recorder(epochs, curves, weights, weights_every, states, state_every);
+    if (step_curves) to.step_curves = place(*step_curves, steps, STEP_CURVES);
+    if (step_weights) to.step_weights = place(*step_weights, steps, size_);
+    nb::gil_scoped_release release;
+    engine<T>().advance(trainer_, epochs, steps, to);
+  }
+
+  void record_now(std::optional<Out<T>> curves, std::optional<Out<T>> weights,
+                  std::optional<Out<T>> states) {
+    Recorder<T> to;
+    if (curves) to.curves = place(*curves, 1, CURVES);
+    if (weights) to.weights = place(*weights, 1, size_);
+    if (states) to.states = place(*states, 1, 3 * size_);
+    to.weights_every = to.state_every = 1;
+    nb::gil_scoped_release release;
+    engine<T>().record_now(trainer_, to);
+  }
+
+  Progress progress() const { return engine<T>().progress(trainer_); }
+
+  Numpy<T> parameters() const {
+    auto out = make_array<T>({static_cast<size_t>(size_)});
+    engine<T>().read_parameters(trainer_, out.data());
+    return out;
+  }
+  void set_parameters(const Array<T>& packed) {
+    expect(static_cast<int64_t>(packed.size()) == size_, "weights have the wrong size");
+    engine<T>().set_parameters(trainer_, packed.data());
+  }
+  Numpy<T> state() const {
+    auto out = make_array<T>({3, static_cast<size_t>(size_)});
+    engine<T>().read_state(trainer_, out.data());
+    return out;
+  }
+  void set_state(const Array<T>& state, int64_t epoch, int64_t step) {
+    expect(static_cast<int64_t>(state.size()) == 3 * size_, "a state has three rows of weights");
+    nb::gil_scoped_release release;
+    engine<T>().write_state(trainer_, state.data(), epoch, step);
+  }
+
+ private:
+  int64_t size_;
+  Memory memory_;
+  void* trainer_;
+
+  /// Where `rows` of this size fit; divided, since rows may be as many as a number can say.
+  static T* place(const Out<T>& out, int64_t rows, int64_t size) {
+    expect(static_cast<int64_t>(out.size()) / size >= rows, "an output array is too small");
+    return out.data();
+  }
+
+  Recorder<T> recorder(int64_t epochs, std::optional<Out<T>>& curves,
+                       std::optional<Out<T>>& weights, int64_t weights_every,
+                       std::optional<Out<T>>& states, int64_t state_every) {
+    const int64_t now = progress().epoch;
+    auto kept = [&](int64_t every) { return (now + epochs) / every - now / every; };
+    Recorder<T> to;
+    if (curves) to.curves = place(*curves, epochs, CURVES);
+    if (weights && weights_every > 0) {
+      to.weights = place(*weights, kept(weights_every), size_);
+      to.weights_every = weights_every;
+    }
+    if (states && state_every > 0) {
+      to.states = place(*states, kept(state_every), 3 * size_);
+      to.state_every = state_every;
+    }
+    return to;
+  }
+};
+
+template <class T> void bind_trainer(nb::module_& m, const char* name) {
+  using Self = PyTrainer<T>;
+  nb::class_<Self>(m, name)
+      .def(
+          "__init__",
+          [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
+             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients) {
+            std::vector<std::pair<Array<int32_t>, Array<int32_t>>> pairs;
+            for (nb::handle set : sets)
+              pairs.emplace_back(nb::cast<Array<int32_t>>(set[0]),
+                                 nb::cast<Array<int32_t>>(set[1]));
+            new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients);
+          },
+          "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
+          "full_gradients"_a)
+      .def("advance", &Self::advance, "epochs"_a, "steps"_a,
+           "curves"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none(),
+           "weights_every"_a = 0, "states"_a.noconvert().none() = nb::none(), "state_every"_a = 0,
+           "step_curves"_a.noconvert().none() = nb::none(),
+           "step_weights"_a.noconvert().none() = nb::none())
+      .def("record_now", &Self::record_now, "curves"_a.noconvert().none() = nb::none(),
+           "weights"_a.noconvert().none() = nb::none(), "states"_a.noconvert().none() = nb::none())
+      .def_prop_ro("epoch", [](const Self& s) { return s.progress().epoch; })
+      .def_prop_ro("step", [](const Self& s) { return s.progress().step; })
+      .def_prop_ro("step_in_epoch", [](const Self& s) { return s.progress().step_in_epoch; })
+      .def_prop_ro("diverged", [](const Self& s) { return s.progress().diverged; })
+      .def("parameters", &Self::parameters)
+      .def("set_parameters", &Self::set_parameters, "packed"_a)
+      .def("state", &Self::state)
+      .def("set_state", &Self::set_state, "state"_a, "epoch"_a, "step"_a);
+}
+
+}  // namespace dynascope

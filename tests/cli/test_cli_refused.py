@@ -1,0 +1,159 @@
+"""Commands that are refused: one sentence, exit code 2, and nothing is written.
+
+The first of each category runs as a process; the others call `main` in this process, which is the
+same code at a tenth of the time.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from command_line import dynascope, files
+
+from dynascope.cli import main
+
+
+class Bad(NamedTuple):
+    """Arguments that are refused, and words of the sentence about them."""
+
+    arguments: str  # split at blanks
+    words: tuple[str, ...]
+
+
+def bad(arguments: str, *words: str) -> Bad:
+    return Bad(arguments, words)
+
+
+ONE, FIRST = "train --from runs/one", "train --from runs/first"
+BAD = {
+    "command": [
+        bad("trian", "trian: unknown command", "did you mean 'train'?"),
+        bad("--sedes", "--sedes: unknown option", "--version"),
+    ],
+    "option": [
+        bad("train --sedes 3", "--sedes: unknown option", "did you mean '--seeds'?"),
+        bad("train --thread=3", "did you mean '--threads'?"),
+        bad("train --seed 3", "--seed: unknown option"),  # no abbreviations
+        bad("train --seeds", "--seeds: expected one argument; see dynascope train --help"),
+        bad("train 20", "'20': expected an option before it"),
+        bad("demo --seeds 3", "--seeds: unknown option"),
+    ],
+    "seeds": [
+        bad("train --seeds x", "--seeds: expected how many", "got 'x'"),
+        bad("train --seeds 0", "at least one seed"),
+        bad("train --seeds -3", "expected how many"),
+        bad("train --seeds 3,,4", "got '3,,4'"),
+        bad("train --seeds ,", "got ','"),
+        bad("train --seeds 5-2", "at least one seed"),
+        bad("train --seeds 1.5", "expected how many"),
+        bad("train --seeds 3,5,3", "each seed once", "3 twice"),
+        bad("train --seeds 9007199254740992,", "from 0 to 9007199254740991"),
+        bad("train --seeds 0-9999999999999999", "at most 1000000 runs"),
+    ],
+    "setting": [
+        bad("train --set model.dim=-3", "model.dim: expected a whole number from 1 to 1024"),
+        bad("train --set model.dim", "expected NAME=VALUE"),
+        bad("train --set model.dmi=3", "model.dmi: unknown option", "did you mean 'model.dim'?"),
+        bad("train --set dim=3", "did you mean 'model.dim'?"),
+        bad("train --set task.relevant=[1,1]", "task.relevant", "position 1 is repeated"),
+        bad("train --set training.batch=4096", "training.batch", "task.train_size = 2048"),
+        bad("train --epochs many", "training.epochs", "got 'many'"),
+        bad("train --epochs -1", "training.epochs", "got -1"),
+    ],
+    "threads": [
+        bad("train --threads 0", "threads: expected a whole number from 1 to 4096"),
+        bad("train --threads two", "got 'two'"),
+    ],
+    "file": [
+        bad("train --config nowhere.toml", "nowhere.toml: expected a readable file"),
+        bad("train --config empty", "empty: expected a readable file"),
+        bad("train --config broken.toml", "broken.toml: expected TOML"),
+        bad("train --config binary.toml", "binary.toml: expected UTF-8"),
+        bad("train --config unknown.toml", "unknown.toml: model.dmi", "did you mean 'dim'?"),
+    ],
+    "memory": [
+        bad("train --seeds 1000000", "memory: expected at most", "record.weights_every"),
+    ],
+    "out": [
+        bad("train --out runs/first", "runs/first: expected a new or empty folder"),
+        bad("train --out .", "expected a folder of a new name"),
+        bad("train --out good.toml", "expected a new or empty folder"),
+        bad("train --out good.toml/x", "good.toml/x: expected a place to write"),
+        bad("train --out dangling", "expected a folder of a new name"),
+        bad(f"train --out {'long' * 100}", "File name too long"),
+    ],
+    "from": [
+        bad("train --from nowhere", "nowhere: expected a folder of runs"),
+        bad("train --from empty#seed=3", "empty: expected a folder of runs"),
+        bad("train --from #seed=3", "expected FOLDER#ID or FOLDER#seed=N"),
+        bad(f"{FIRST}#", "expected FOLDER#ID"),
+        bad(FIRST, "expected one run, but this names 3 runs", "(seed=0)", "(seed=2)"),
+        bad(f"{FIRST}#seed=9", "none with this name", "(seed=0)", "(seed=2)"),
+        bad(f"{FIRST}#what", "none with this name"),
+        bad(f"{FIRST}#seed=1@21", "an epoch from 0 to 20", "got 21"),
+        bad(f"{FIRST}#seed=1@-1", "a whole number after @"),
+        bad(f"{ONE} --set model.dim=2", "start.token_embedding: expected shape"),
+        bad(f"{ONE} --set model.bias=false", "start"),
+        bad("train --from runs/diverged", "diverged at epoch 1", "choose an earlier epoch"),
+        bad("train --from runs/diverged@1", "diverged at epoch 1"),
+        bad("train --from runs/data --set task.train_size=2", "the run's own data"),
+    ],
+    "continue": [
+        bad("train --continue --epochs 30", "--continue: expected --from RUN"),
+        bad(f"{ONE} --continue", "training.epochs: expected more than the 20", "add --epochs"),
+        bad(f"{ONE} --continue --epochs 10", "more than the 20"),
+        bad(f"{ONE} --continue --epochs 30 --seeds 3", "--seeds: expected none with --continue"),
+        bad(f"{ONE} --continue --config good.toml", "--config: expected none with --continue"),
+        bad(f"{ONE} --continue --epochs 30 --set model.dim=2", "no option but training.epochs"),
+        bad(f"{ONE}@10 --continue --epochs 30", "the run's last epoch, 20"),
+        bad("train --from runs/cosine --continue --epochs 30", "cosine"),
+        bad("train --from runs/diverged --continue --epochs 30", "it diverged at epoch 1"),
+    ],
+}
+
+
+def refused(case: Bad) -> list[str]:
+    """The arguments of a case, which would write a folder if it were not refused."""
+    arguments = case.arguments.split(" ")
+    trains = arguments[0] == "train" and "--out" not in arguments
+    return [*arguments, "--out", "new/runs"] if trains else arguments
+
+
+def check_refusal(case: Bad, code: int, stdout: str, stderr: str) -> None:
+    assert (code, stdout) == (2, "")
+    assert stderr.startswith("dynascope: ")
+    assert stderr.count("\n") == 1
+    for words in case.words:
+        assert words in stderr
+
+
+@pytest.mark.parametrize("case", [case for cases in BAD.values() for case in cases[1:]], ids=str)
+def test_bad_input(
+    case: Bad, work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(work)
+    before = files(work)
+    code = main(refused(case))
+    check_refusal(case, code, *capsys.readouterr())
+    assert files(work) == before
+
+
+@pytest.mark.parametrize("category", BAD)
+def test_bad_input_of_a_process(category: str, work: Path) -> None:
+    case, before = BAD[category][0], files(work)
+    done = dynascope(*refused(case), folder=work)
+    check_refusal(case, done.returncode, done.stdout, done.stderr)
+    assert files(work) == before
+
+
+def test_going_on_for_too_long_is_refused(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dynascope.engine._available_memory", lambda: 1000)
+    assert main(["train", "--from", f"{work}/runs/one", "--continue", "--epochs", "30"]) == 2
+    assert "memory: expected at most" in capsys.readouterr().err
+
+
+def test_names_with_line_breaks_stay_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--from", "no\nsuch\x1b[2Jfolder"]) == 2
+    assert capsys.readouterr().err.startswith(r"dynascope: no\nsuch\x1b[2Jfolder: expected")

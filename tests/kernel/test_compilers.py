@@ -1,0 +1,72 @@
+"""The same bits from other compilers and in WebAssembly, run by Node (slow).
+
+Clang and the WebAssembly target come with the `ziglang` package.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from variant import ROOT, tool
+
+pytestmark = pytest.mark.slow
+
+CLANG = [sys.executable, "-m", "ziglang", "c++"]
+SYSTEM = [os.environ.get("CXX", "c++")]
+WASM = ["-target", "wasm32-wasi", "-msimd128", "-fno-exceptions"]
+FLAGS = ["-std=c++17", "-ffp-contract=off", "-fno-math-errno", "-I", str(ROOT / "kernel")]
+
+BUILDS = {
+    "system": [*SYSTEM, "-O3"],
+    "system, little optimised": [*SYSTEM, "-O1"],
+    "clang, avx2": [*CLANG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v3"],
+    "clang, fma and avx-512": [*CLANG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v4"],
+    "wasm": [*CLANG, "-O3", *WASM],
+}
+RUN_WASM = """
+import { WASI } from 'node:wasi';
+import { readFileSync } from 'node:fs';
+const wasi = new WASI({ version: 'preview1', args: ['bits'], env: {} });
+const module = await WebAssembly.compile(readFileSync(process.argv[2]));
+wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
+"""
+
+
+def bits(name: str, folder: Path) -> str:
+    """What tests/kernel/bits.cpp prints when built this way."""
+    program, objects = folder / "bits", []
+    for scalar in ("float", "double"):
+        objects.append(str(folder / f"{scalar}.o"))
+        defined = ["-DDYNASCOPE_ISA=tested", f"-DDYNASCOPE_SCALAR={scalar}"]
+        source = str(ROOT / "kernel/engine.cpp")
+        run([*BUILDS[name], *FLAGS, *defined, "-c", source, "-o", objects[-1]])
+    for part in ("measures", "curvature"):
+        objects.append(str(folder / f"{part}.o"))
+        source = str(ROOT / f"kernel/{part}.cpp")
+        run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
+    run([*BUILDS[name], *FLAGS, str(ROOT / "tests/kernel/bits.cpp"), *objects, "-o", str(program)])
+    if name != "wasm":
+        return run([str(program)])
+    (folder / "run.mjs").write_text(RUN_WASM)
+    return run([tool("node"), "--no-warnings", str(folder / "run.mjs"), str(program)])
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return bits("system", tmp_path_factory.mktemp("system"))
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDS if name != "system"])
+def test_same_bits(name: str, reference: str, tmp_path: Path) -> None:
+    if "avx-512" in name and "avx512f" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this machine has no AVX-512")
+    assert bits(name, tmp_path) == reference
+    assert len(reference.split()) == 12  # four hashes of each of three models

@@ -1,0 +1,198 @@
+"""The tests notice a mutated kernel: each of these small errors must be caught by one of them.
+
+Every mutant is compiled (one instruction set, little optimisation) and the kernel's own tests run
+on it; a mutant that survives them is a hole in the tests.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from variant import ROOT, build_variant
+
+TESTS = [f"kernel/test_{name}.py" for name in ("math", "twin", "optimizers", "hessian")]
+TESTS += [f"training/test_{name}.py" for name in ("recording", "divergence")]
+TESTS += ["training/test_reproducible.py::TestDistributions"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    what: str
+    file: str
+    old: str
+    new: str
+
+
+MUTANTS = [
+    Mutant("sign of the norm's bend", "normalize.hpp", "bend = -one /", "bend = one /"),
+    Mutant(
+        "norm's second term dropped",
+        "normalize.hpp",
+        "along = along * n.bend;",
+        "along = zero<T>();",
+    ),
+    Mutant("smooth norm's slope", "normalize.hpp", "broadcast(T(45))", "broadcast(T(44))"),
+    Mutant(
+        "score not divided",
+        "table.hpp",
+        "d_score_[i] = ds * broadcast(inverse_root_);",
+        "d_score_[i] = ds;",
+    ),
+    Mutant(
+        "dw dropped",
+        "table.hpp",
+        "V ds = load(d_weighted + dim * width() + i * LANES);",
+        "V ds = zero<T>();",
+    ),
+    Mutant(
+        "V not transposed on the way back",
+        "table.hpp",
+        "theta + layout[VALUE].padded, 1, dim, dim, d_value_",
+        "theta + layout[VALUE].padded, dim, 1, dim, d_value_",
+    ),
+    Mutant(
+        "sign of the query's path to z",
+        "table.hpp",
+        "d_z_[c * vectors + i] + broadcast(q[c]) * d_score_[i]",
+        "d_z_[c * vectors + i] - broadcast(q[c]) * d_score_[i]",
+    ),
+    Mutant(
+        "position embedding gets another position's gradient",
+        "table.hpp",
+        "d_positions[t * dim + c] +=",
+        "d_positions[(length - 1 - t) * dim + c] +=",
+    ),
+    Mutant(
+        "residual path dropped",
+        "model.hpp",
+        "tile.d_xi[i] = tile.d_psi[i] + tile.d_xi[i];",
+        "tile.d_xi[i] = tile.d_xi[i] + zero<T>();",
+    ),
+    Mutant("sign of dS", "model.hpp", "= -along * inverse;", "= along * inverse;"),
+    Mutant(
+        "faint sequences' scores forget xi",
+        "model.hpp",
+        "along += d * (table.value_at(c, e) - xi);",
+        "along += d * (table.value_at(c, e) + T(0) * xi);",
+    ),
+    Mutant(
+        "tied embedding's decoder gradient dropped",
+        "model.hpp",
+        "tile.error, TILE, tile.psi, TILE,\n              shape.dim, tile.vectors",
+        "tile.error, TILE, tile.psi, TILE,\n              0, tile.vectors",
+    ),
+    Mutant(
+        "receptor and assembler swapped",
+        "feed_forward.hpp",
+        "d_x[c][m] = d_x[c][m] + broadcast(f.receptors[c * f.step + j]) * d_pre;",
+        "d_x[c][m] = d_x[c][m] + broadcast(f.assemblers[c * f.step + j]) * d_pre;",
+    ),
+    Mutant(
+        "activation's slope forgotten",
+        "feed_forward.hpp",
+        "d_pre[i] = d_pre[i] * tile.slope[i];",
+        "d_pre[i] = d_pre[i] * tile.hidden[i];",
+    ),
+    Mutant(
+        "gelu's slope without phi",
+        "math.hpp",
+        "n.tail - n.u * n.bell * density",
+        "n.tail - n.u * n.bell * broadcast(T(0.398))",
+    ),
+    Mutant("gelu's bend", "math.hpp", "(broadcast(T(2)) - n.u * n.u)", "(broadcast(T(2)) - n.u)"),
+    Mutant("half of a product's derivative", "dual.hpp", " + scaled(b.along, a.value)};", "};"),
+    Mutant(
+        "quotient's derivative", "dual.hpp", "- scaled(b.along, value)", "+ scaled(b.along, value)"
+    ),
+    Mutant("root's derivative", "dual.hpp", "broadcast(T(0.5)) / root", "broadcast(T(1)) / root"),
+    Mutant(
+        "slope as if it were constant",
+        "dual.hpp",
+        "scaled(x.along, y.bend)",
+        "scaled(x.along, zero<T>())",
+    ),
+    Mutant(
+        "directions of the last, short block",
+        "curvature.hpp",
+        "out[(row + k) * size + i]",
+        "out[k * size + i]",
+    ),
+    Mutant(
+        "Adam's second bias correction",
+        "optimizer.hpp",
+        "power(training_.beta2, t)",
+        "power(training_.beta1, t)",
+    ),
+    Mutant(
+        "momentum and gradient",
+        "optimizer.hpp",
+        "const V m = momentum * load(first + i) + decayed",
+        "const V m = momentum * load(first + i) - decayed",
+    ),
+    Mutant("clipping by the wrong factor", "optimizer.hpp", "+ T(1e-6))", "+ T(1e-2))"),
+    Mutant(
+        "short batch averaged over the whole batch",
+        "train.hpp",
+        "forward<true>(data, first + i, left, count)",
+        "forward<true>(data, first + i, left, training_.batch)",
+    ),
+    Mutant(
+        "test and train accuracy swapped",
+        "train.hpp",
+        "row[TRAIN_ACCURACY + set] = scores.accuracy[set];",
+        "row[TRAIN_ACCURACY + set] = scores.accuracy[set ^ 1];",
+    ),
+    Mutant("shuffle one short", "random.hpp", "words.below(i + 1, i)", "words.below(i, i)"),
+]
+
+
+def test_there_are_enough() -> None:
+    assert len({(mutant.file, mutant.old) for mutant in MUTANTS}) >= 10
+
+
+def test_every_mutant_applies() -> None:
+    for mutant in MUTANTS:
+        text = (ROOT / "kernel" / mutant.file).read_text()
+        assert text.count(mutant.old) == 1, mutant
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what the build needs; mutants are applied to it one after the other."""
+    root = tmp_path_factory.mktemp("mutants")
+    shutil.copytree(ROOT / "kernel", root / "kernel")
+    shutil.copy(ROOT / "CMakeLists.txt", root)
+    build(root)
+    assert not caught(root), "the unchanged kernel must pass"
+    return root
+
+
+def build(root: Path) -> None:
+    build_variant(root / "out", "-O1", "sse2", root)
+
+
+def caught(root: Path) -> bool:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *TESTS]
+    environment = {**os.environ, "PYTHONPATH": str(root / "out")}
+    done = subprocess.run(
+        command, cwd=ROOT / "tests", env=environment, capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: a test failed
+    return done.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_it_is_caught(mutant: Mutant, tree: Path) -> None:
+    file = tree / "kernel" / mutant.file
+    good = file.read_text()
+    file.write_text(good.replace(mutant.old, mutant.new))
+    try:
+        build(tree)
+        assert caught(tree)
+    finally:
+        file.write_text(good)

@@ -1,0 +1,23 @@
+"""Stores that several modules read and none changes."""
+
+from pathlib import Path
+
+import pytest
+from store_cases import few, mixed
+
+import dynascope as ds
+
+
+def saved(runs: ds.Runs, folder: Path) -> Path:
+    runs.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mixed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(mixed(), tmp_path_factory.mktemp("mixed") / "runs")
+
+
+@pytest.fixture(scope="session")
+def few_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(few(), tmp_path_factory.mktemp("few") / "runs")

@@ -1,0 +1,68 @@
+// Two runs side by side: where they differ.
+
+import { percent, short } from "../model/number-text";
+import { change, epoch, slots, seen, type Slot } from "../state/page-state";
+
+const MOST = 8; // options that are listed
+
+/** Options in which two configs differ, as "model.dim". */
+function differences(a: object, b: object, path = ""): [string, string, string][] {
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].flatMap((key): [string, string, string][] => {
+    const [x, y] = [(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]];
+    if (JSON.stringify(x) === JSON.stringify(y)) return [];
+    if (isTable(x) && isTable(y)) return differences(x, y, `${path}${key}.`);
+    return [[path + key, told(x), told(y)]];
+  });
+}
+
+function told(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.join(", ") || "none" : (JSON.stringify(value) ?? "–");
+}
+
+const isTable = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function CompareCard() {
+  const [a, b] = slots.value;
+  if (!a || !b) return null;
+  const differing = differences(a.info.config, b.info.config);
+  const rows: [string, string, string][] = [
+    ["seed", String(a.info.seed), String(b.info.seed)],
+    ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
+    ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
+    ["circuit", verdict(a), verdict(b)],
+    ...differing.slice(0, MOST),
+  ];
+  return (
+    <section class="card">
+      <h2>Two runs</h2>
+      <table class="compare" aria-label="Where the two runs differ">
+        <tbody>
+          {rows.map(([name, left, right]) => (
+            <tr>
+              <th scope="row" title={name}>
+                {name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
+              </th>
+              <td>{left}</td>
+              <td>{right}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {differing.length > MOST && <p class="hint">and {differing.length - MOST} more options</p>}
+      <div class="buttons">
+        <button onClick={() => change({ runs: [...seen.runs.value].reverse() })}>Swap</button>
+        <button onClick={() => change({ runs: seen.runs.value.slice(0, 1) })}>
+          Close the right one
+        </button>
+      </div>
+    </section>
+  );
+}
+
+const at = (slot: Slot, curve: string): number | undefined =>
+  slot.curves[curve]?.[Math.min(epoch.value, slot.info.epochs)];
+
+const verdict = (slot: Slot): string => slot.analysis.value?.circuit?.verdict.name ?? "–";

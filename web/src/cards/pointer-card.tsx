@@ -1,0 +1,125 @@
+// "Under the pointer": the numbers of what is marked.
+
+import type { ComponentChildren } from "preact";
+import { FARTHEST, marginOf } from "../model/margin";
+import type { Mark } from "../model/marks";
+import { nats, percent, short } from "../model/number-text";
+import { sequenceName } from "../model/sequences";
+import type { PointPanel, Scene } from "../model/types";
+import { mark, pinned, slots, type Slot } from "../state/page-state";
+
+type Fact = [name: string, value: ComponentChildren, mono?: boolean];
+
+export function PointerCard() {
+  const marked = mark.value ?? pinned.value;
+  const slot = marked && slots.value[marked.slot];
+  const scene = slot?.scene.value;
+  const facts = marked && slot && scene ? factsOf(marked, slot, scene) : null;
+  return (
+    <section class="card pointer" aria-live="off">
+      <h2>Under the pointer {pinned.value && <small>pinned</small>}</h2>
+      {facts ? (
+        <dl class="facts">
+          {facts.map(([name, value, mono]) => (
+            <>
+              <dt>{name}</dt>
+              <dd class={mono ? "mono" : ""}>{value}</dd>
+            </>
+          ))}
+        </dl>
+      ) : (
+        <p class="hint">
+          Point at a token, position, sequence or hidden unit to find it in every panel; click to
+          keep it.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function factsOf(marked: Mark, slot: Slot, scene: Scene): Fact[] {
+  switch (marked.kind) {
+    case "token":
+      return [
+        ["token", marked.index, true],
+        place("E", scene, "tokens", slot.plan.value.tokens.indexOf(marked.index)),
+      ];
+    case "position":
+      return positionFacts(marked.index, slot, scene);
+    case "pair":
+      return pairFacts(marked.index, slot, scene);
+    case "sequence":
+      return sequenceFacts(marked.index, slot, scene);
+    case "unit":
+      return unitFacts(marked.index, slot, scene);
+  }
+}
+
+function place(name: string, scene: Scene, panel: PointPanel, index: number): Fact {
+  const { x, y } = scene.points[panel];
+  return [name, `${short(x[index])}, ${short(y[index])}`];
+}
+
+function positionFacts(position: number, slot: Slot, scene: Scene): Fact[] {
+  const { count, length } = slot.sequences.value;
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += scene.attention[i * length + position]!;
+  return [
+    [
+      "position",
+      `${position}, ${slot.info.positions.includes(position) ? "relevant" : "irrelevant"}`,
+    ],
+    place("P", scene, "positions", slot.plan.value.positions.indexOf(position)),
+    ["mean attention", percent(sum / count)],
+  ];
+}
+
+function pairFacts(pair: number, slot: Slot, scene: Scene): Fact[] {
+  const { plan } = slot;
+  const { length, positions, pairTokens } = plan.value;
+  const [token, position] = [Math.floor(pair / length), pair % length];
+  const index = pairTokens.indexOf(token) * positions.length + positions.indexOf(position);
+  return [
+    ["token at position", `${token} at ${position}`],
+    ["relevant", slot.info.positions.includes(position) ? "yes" : "no"],
+    place("E + P", scene, "embeddings", index),
+    ["|E + P|", short(scene.norms.embeddings[index])],
+    place("V z", scene, "values", index),
+  ];
+}
+
+function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
+  const { targets, group, groupNames } = slot.sequences.value;
+  const { classes } = slot.plan.value;
+  const prediction = scene.predictions[index] ?? 0;
+  const target = targets[index] ?? 0;
+  const probabilities = scene.probabilities.subarray(index * classes, (index + 1) * classes);
+  return [
+    ["sequence", sequenceName(slot.sequences.value, index), true],
+    ["relevant tokens", groupNames[group[index] ?? 0]],
+    ["target / prediction", `${target} / ${prediction} (${percent(probabilities[prediction])})`],
+    ["p of the target", percent(probabilities[target], 2)],
+    ["margin", nats(marginOf(probabilities, target), FARTHEST[slot.info.config.precision])],
+    place("ξ", scene, "sequence", index),
+    ["|ξ|", short(scene.norms.sequence[index])],
+  ];
+}
+
+function unitFacts(unit: number, slot: Slot, scene: Scene): Fact[] {
+  const { units, hidden } = slot.plan.value;
+  const { count } = slot.sequences.value;
+  const index = units.indexOf(unit);
+  let [active, most] = [0, -Infinity];
+  for (let i = 0; hidden && i < count; i++) {
+    const value = scene.hidden[i * hidden + unit] ?? 0;
+    if (value > 0) active++;
+    most = Math.max(most, value);
+  }
+  const facts: Fact[] = [
+    ["hidden unit", unit],
+    place("receptor", scene, "receptors", index),
+    place("assembler", scene, "assemblers", index),
+  ];
+  if (hidden) facts.push(["above 0 for", percent(active / count, 0)], ["highest", short(most)]);
+  return facts;
+}

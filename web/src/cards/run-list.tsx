@@ -1,0 +1,93 @@
+// The short list of runs at the side: the best by accuracy, or what the table is filtered to.
+
+import { useMemo } from "preact/hooks";
+import { percent } from "../model/number-text";
+import { RunOptions } from "../model/runs/run-options";
+import { UNSOLVED } from "../model/server/answers";
+import { allRuns, type AllRuns } from "../state/all-runs";
+import { change, openBeside, openRun, slots, seen } from "../state/page-state";
+
+const MOST = 60;
+
+export function RunList() {
+  const all = allRuns.value;
+  const columns = all?.answer.columns;
+  const options = useMemo(() => new RunOptions(columns ?? {}), [columns]);
+  if (!all || all.table.count < 2) return null;
+  const rows = rowsOf(all);
+  const told = toldOf(rows.length, all.table.count);
+  return (
+    <section class="card grows">
+      <h2>
+        Runs <small title={told}>{told}</small>
+        <button
+          class="plain end"
+          aria-label="The whole table"
+          onClick={() => change({ page: "runs" })}
+        >
+          all
+        </button>
+      </h2>
+      {!rows.length && <p class="hint">No run passes the table's filter.</p>}
+      <ul class="run-list">
+        {rows.map((row) => (
+          <RunItem key={row} all={all} row={row} options={options} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** How many are listed, of which and how. */
+function toldOf(listed: number, count: number): string {
+  const [filter, sort] = [seen.filter.value.trim(), seen.sort.value];
+  const all = count.toLocaleString("en");
+  const many = listed < count ? `${listed} of ${all}` : all;
+  return `${many} · ${filter || (sort ? "as in the table" : "by accuracy")}`;
+}
+
+function rowsOf({ table }: AllRuns): number[] {
+  try {
+    return [...table.rows(seen.filter.value, seen.sort.value || "-accuracy").subarray(0, MOST)];
+  } catch {
+    return []; // the table's page says what is wrong with the filter
+  }
+}
+
+function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
+  const { id, seed, verdict, accuracy, spikes } = knownOf(all, row);
+  const open = seen.runs.value.includes(id);
+  const told = [`Seed ${seed}`, verdict || "not analysed", ...options.all(row)].join(", ");
+  return (
+    <li class={open ? "open" : ""}>
+      <button
+        aria-current={open ? "true" : undefined}
+        onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
+        title={`${told}. Click to open it; with shift: beside the first.`}
+      >
+        <span>{seed}</span>
+        <i data-verdict={verdict || "unknown"} />
+        <span class="name">{verdict || "–"}</span>
+        <span class="options">{options.brief(row).join(" · ")}</span>
+        <span class="accuracy">{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
+        <em>{typeof spikes === "number" && spikes > 0 ? spikes : ""}</em>
+      </button>
+    </li>
+  );
+}
+
+/** What the table says of a run; where it says nothing, what is known of it since it was opened. */
+function knownOf({ table, answer }: AllRuns, row: number) {
+  const cell = (name: string): unknown => table.cell(row, name);
+  const id = String(cell("id"));
+  const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value;
+  const accuracy = cell("accuracy");
+  const unsolved = typeof accuracy === "number" && accuracy <= answer.thresholds.solved_accuracy;
+  return {
+    id,
+    seed: String(cell("seed")),
+    verdict: String(cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? UNSOLVED : "")),
+    accuracy,
+    spikes: cell("spikes") ?? found?.spikes?.spikes.length,
+  };
+}

@@ -1,0 +1,117 @@
+// The side: what is known at this epoch, in cards.
+
+import { percent, short } from "../model/number-text";
+import { nearestCurvature } from "../panels/hessian-spectrum";
+import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
+import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import type { CircuitNow } from "../workers/protocol";
+import { CompareCard } from "./compare-card";
+import { PointerCard } from "./pointer-card";
+import { RunList } from "./run-list";
+import { SpikeCard } from "./spike-card";
+
+export function SideCards() {
+  const slot = slots.value.find((each) => each.role === "after") ?? firstSlot.value;
+  if (!slot) return <aside class="side" />;
+  const spike = seen.spike.value !== null;
+  return (
+    <aside class="side" aria-label="What is known">
+      <CircuitCard slot={slot} />
+      {spike ? <SpikeCard /> : slots.value.length > 1 && <CompareCard />}
+      <PointerCard />
+      {!spike && <SpikeCard />}
+      <CurvatureCard slot={slot} />
+      <RunList />
+    </aside>
+  );
+}
+
+function CircuitCard({ slot }: { slot: Slot }) {
+  const now = slot.circuit.value;
+  const none = slot.scene.value?.finite === false ? "not finite" : "being measured";
+  return (
+    <section class="card">
+      <h2>
+        Circuit <small>{now ? `at epoch ${now.epoch}` : none}</small>
+      </h2>
+      <div class="shares" title="Shares of the variance of the sequence embeddings">
+        <Share name="multiset" value={now?.between ?? null} />
+        <Share name="permutation" value={now?.permutation ?? null} weak />
+        <Share name="suffix" value={now?.suffix ?? null} weak />
+      </div>
+      <dl class="facts">
+        <dt>accuracy{now && !now.exhaustive ? ", sampled" : ", all sequences"}</dt>
+        <dd>{percent(now?.accuracy)}</dd>
+        <dt>attention on relevant</dt>
+        <dd>{percent(now?.relevantAttention, 0)}</dd>
+        <dt>clusters</dt>
+        <dd>{now ? clusters(now) : "–"}</dd>
+        <dt>survives permutation</dt>
+        <dd>{percent(now?.permutationSurvival, 0)}</dd>
+        <dt>survives a new suffix</dt>
+        <dd>{percent(now?.suffixSurvival, 0)}</dd>
+      </dl>
+    </section>
+  );
+}
+
+/** How many of the expected there are; a sample may show fewer, and more have no such reference. */
+function clusters({ clusters, expectedClusters, exhaustive }: CircuitNow): string {
+  if (clusters === null) return "not clear";
+  const comparable = exhaustive && clusters <= expectedClusters;
+  return comparable ? `${clusters} of ${expectedClusters}` : String(clusters);
+}
+
+function Share({
+  name,
+  value,
+  weak = false,
+}: {
+  name: string;
+  value: number | null;
+  weak?: boolean;
+}) {
+  return (
+    <>
+      <span>{name}</span>
+      <meter
+        class={weak ? "weak" : ""}
+        min={0}
+        max={1}
+        value={value ?? 0}
+        aria-label={`Share of ${name}`}
+      />
+      <b>{percent(value)}</b>
+    </>
+  );
+}
+
+function CurvatureCard({ slot }: { slot: Slot }) {
+  const found = nearestCurvature({ slot, epoch: slotEpoch(slot) });
+  if (!found) {
+    const asked = slot.curvature.value === "asked";
+    return (
+      <section class="card row">
+        <h2>Curvature</h2>
+        <button disabled={asked} onClick={() => askCurvature(slot)} title={CURVATURE_OFFER}>
+          {asked ? "Computing" : "Compute"}
+        </button>
+      </section>
+    );
+  }
+  return (
+    <section class="card">
+      <h2>
+        Curvature <small>at epoch {found.epoch}</small>
+      </h2>
+      <dl class="facts" title={found.told}>
+        <dt>sharpness</dt>
+        <dd>{short(found.sharpness)}</dd>
+        <dt>preconditioned (limit {short(found.sharpness_limit)})</dt>
+        <dd>{short(found.preconditioned)}</dd>
+        <dt>negative directions</dt>
+        <dd>{found.spectrum.negative}</dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,180 @@
+// What the server says, as src/dynascope/sandbox/API.md describes it. Only what the client uses is
+// spelled out.
+
+import type { Columns, Cell } from "../runs/run-filter";
+import type { RunInfo } from "../types";
+
+export interface StoreAnswer {
+  api: number;
+  dynascope: string;
+  name: string;
+  runs: number;
+  state: string;
+  columns: Record<string, string>;
+  damage: string[];
+  shown: { run: string | null; epoch: number | null };
+}
+
+/** The verdict on a run that gets too few sequences right; all others are of solved ones. */
+export const UNSOLVED = "unsolved";
+
+/** What Python judges by. */
+export interface Thresholds {
+  solved_accuracy: number; // above it a run is solved
+  clear_gap: number; // from it on clusters are clear
+  rounding: number; // of the mean square: a variance below it is none
+}
+
+export interface RunsAnswer {
+  state: string;
+  count: number;
+  left_out: number;
+  columns: Columns;
+  same: Readonly<Record<string, Cell>>;
+  thresholds: Thresholds;
+}
+
+/** One run, with what only the server knows of it. */
+export interface RunDetails extends RunInfo {
+  stateEpochs: Int32Array;
+  sets: Record<"train" | "test", number | null>;
+  summary: Record<string, number | null>;
+  found: Record<string, unknown>; // columns of analyses; null: not analysed
+  thresholds: Thresholds;
+  notes: string[]; // why something is missing
+}
+
+export interface Spike {
+  start: number; // the first epoch above the bound
+  peak: number; // the epoch of the highest loss
+  duration: number;
+  before: number | null; // the level of the loss before
+  height: number | null;
+  recovery: number | null; // epochs after the peak
+  cause: { verdict: string; epoch: number; step: number; steps: number } | null;
+  unexplained: string | null;
+  told: string; // all of it in sentences
+}
+
+export interface Drop {
+  epoch: number; // half of the fall is done; 5% at `start`, 95% at `end`
+  start: number;
+  end: number;
+  size: number; // decrease of the logarithm
+}
+
+export interface Analysis {
+  circuit: {
+    accuracy: number | null;
+    relevant_attention: number | null;
+    clusters: number | null;
+    expected_clusters: number;
+    permutation_survival: number | null;
+    suffix_survival: number | null;
+    embedding: { between: number; permutation: number; suffix: number; variance: number } | null;
+    verdict: {
+      name: string;
+      margin: number | null;
+      decided_by: string;
+      breaks_permutation: number[]; // positions, the worst first
+      breaks_suffix: number[];
+    };
+  } | null;
+  phases: {
+    by_slope: Drop[];
+    clustered_epoch: number | null;
+    fitted_epoch: number | null;
+    lead: number | null;
+    snapshots: {
+      before: number;
+      clustered: number | null;
+      partly_classified: number | null;
+      fitted: number | null;
+    };
+    measured_to: number;
+    told: string;
+  } | null;
+  spikes: { spikes: Spike[]; last_epoch: number; diverged: number | null } | null;
+  shares: {
+    epochs: number[];
+    between: (number | null)[];
+    permutation: (number | null)[];
+    suffix: (number | null)[];
+  } | null;
+  notes: Record<string, string>;
+  curvature?: CurvatureAt[];
+  plateaus?: { start: number; end: number; epoch: number; verdict: unknown; told: string }[];
+}
+
+/** Whether a verdict is one of a solved task. */
+export const isSolved = (verdict: string): boolean => verdict !== UNSOLVED;
+
+export interface CurvatureAt {
+  epoch: number;
+  loss: number | null;
+  gradient_norm: number | null;
+  sharpness: number | null;
+  preconditioned: number | null;
+  sharpness_limit: number | null;
+  unstable: boolean | null;
+  spectrum: {
+    eigenvalues: (number | null)[];
+    tolerance: number;
+    negative: number;
+    zero: number;
+    positive: number;
+    complete: boolean;
+  };
+  told: string;
+}
+
+/** `/api/run/ID`, as it comes. */
+export interface RunAnswer {
+  id: string;
+  seed: number;
+  epochs: number;
+  diverged: number | null;
+  last_sound_epoch: number;
+  config: RunInfo["config"];
+  positions: number[];
+  embeddings: number;
+  shapes: Record<string, number[]>;
+  size: number;
+  weight_epochs: number[] | null;
+  state_epochs: number[] | null;
+  curves: string[];
+  sets: RunDetails["sets"] | null;
+  origin: unknown;
+  tags: string[] | null;
+  note: string | null;
+  summary: Record<string, number | null>;
+  found: Record<string, unknown> | null;
+  thresholds: Thresholds;
+  notes: string[];
+}
+
+export function detailsOf(answer: RunAnswer): RunDetails {
+  return {
+    id: answer.id,
+    seed: answer.seed,
+    config: answer.config,
+    positions: answer.positions,
+    embeddings: answer.embeddings,
+    shapes: answer.shapes,
+    size: answer.size,
+    weightEpochs: Int32Array.from(answer.weight_epochs ?? []),
+    stateEpochs: Int32Array.from(answer.state_epochs ?? []),
+    epochs: answer.epochs,
+    diverged: answer.diverged,
+    lastSoundEpoch: answer.last_sound_epoch,
+    curveNames: answer.curves,
+    sets: answer.sets ?? { train: null, test: null },
+    tags: answer.tags ?? [],
+    note: answer.note ?? "",
+    origin: answer.origin,
+    summary: answer.summary,
+    found: answer.found ?? {},
+    thresholds: answer.thresholds,
+    notes: answer.notes,
+  };
+}

@@ -1,0 +1,184 @@
+// The server's routes (src/dynascope/sandbox/API.md) as functions. Every request can be aborted;
+// whatever goes wrong is one sentence.
+
+import { ReadableError } from "../errors";
+import { bytesOf } from "../kernel/heap";
+import type { Examples, Numbers, Precision, RunInfo } from "../types";
+import {
+  detailsOf,
+  type Analysis,
+  type RunAnswer,
+  type RunDetails,
+  type RunsAnswer,
+  type StoreAnswer,
+} from "./answers";
+
+export const SPARKLINE = 32; // points of one run
+
+export const NO_ANSWER = "The server does not answer; is `dynascope show` still running?";
+
+/** A request that failed; `status` is 0 where no answer came. */
+export class ApiError extends ReadableError {
+  override name = "ApiError";
+
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Whether something was merely called off. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+export class Api {
+  /** `base` is the server's origin ("" = the page's own). */
+  constructor(
+    private readonly base = "",
+    private readonly send: typeof fetch = (...given) => fetch(...given),
+  ) {}
+
+  store(signal?: AbortSignal): Promise<StoreAnswer> {
+    return this.json<StoreAnswer>("store", signal);
+  }
+
+  runs(signal?: AbortSignal): Promise<RunsAnswer> {
+    return this.json<RunsAnswer>("runs", signal);
+  }
+
+  /** uint8 [count, 32]: 0..254 mean accuracies from 0 to 1, 255 nothing. */
+  async sparklines(table: RunsAnswer, signal?: AbortSignal): Promise<Uint8Array> {
+    const path = `runs/sparklines?state=${encodeURIComponent(table.state)}`;
+    return new Uint8Array(await this.bytes(path, table.count * SPARKLINE, signal));
+  }
+
+  async run(id: string, signal?: AbortSignal): Promise<RunDetails> {
+    return detailsOf(await this.json<RunAnswer>(`run/${encodeURIComponent(id)}`, signal));
+  }
+
+  async curves(run: RunInfo, signal?: AbortSignal): Promise<Record<string, Numbers>> {
+    const [width, points] = [bytesOf(run.config.precision), run.epochs + 1];
+    const size = run.curveNames.length * points * width;
+    const bytes = await this.bytes(`run/${run.id}/curves`, size, signal);
+    const all = numbersOf(bytes, run.config.precision);
+    return Object.fromEntries(
+      run.curveNames.map((name, i) => [name, all.subarray(i * points, (i + 1) * points)]),
+    );
+  }
+
+  /** Packed weights of the kept epochs number `first` to before `end`. */
+  async weights(run: RunInfo, first: number, end: number, signal?: AbortSignal): Promise<Numbers> {
+    const row = run.size * bytesOf(run.config.precision);
+    const range: [number, number] = [first * row, end * row];
+    const bytes = await this.bytes(`run/${run.id}/weights`, range[1] - range[0], signal, range);
+    return numbersOf(bytes, run.config.precision);
+  }
+
+  /** [3, size]: weights, first and second moments after a kept epoch. */
+  async state(run: RunInfo, epoch: number, signal?: AbortSignal): Promise<Numbers> {
+    const bytes = await this.bytes(
+      `run/${run.id}/state/${epoch}`,
+      3 * run.size * bytesOf(run.config.precision),
+      signal,
+    );
+    return numbersOf(bytes, run.config.precision);
+  }
+
+  async examples(
+    run: RunDetails,
+    split: "train" | "test",
+    signal?: AbortSignal,
+  ): Promise<Examples> {
+    const count = run.sets[split];
+    if (count === null) throw new ApiError(`The ${split} set of this run is not known.`, 422);
+    const length = run.config.task.length;
+    const path = `run/${run.id}/examples?split=${split}`;
+    const all = new Int32Array(await this.bytes(path, 4 * count * (length + 1), signal));
+    return { tokens: all.subarray(0, count * length), targets: all.subarray(count * length) };
+  }
+
+  /** What happened in a run; computed by the server, so it can take seconds. */
+  analysis(id: string, curvature = false, signal?: AbortSignal): Promise<Analysis> {
+    const query = curvature ? "?curvature=1" : "";
+    return this.json<Analysis>(`run/${encodeURIComponent(id)}/analysis${query}`, signal);
+  }
+
+  private async json<T>(path: string, signal?: AbortSignal): Promise<T> {
+    const answer = await this.ask(path, signal);
+    try {
+      return (await answer.json()) as T;
+    } catch (error) {
+      throw cutOff(error);
+    }
+  }
+
+  private async bytes(
+    path: string,
+    size: number,
+    signal?: AbortSignal,
+    range?: [number, number],
+  ): Promise<ArrayBuffer> {
+    if (size === 0) return new ArrayBuffer(0); // no server has a range of nothing
+    const answer = await this.ask(path, signal, range);
+    let body: ArrayBuffer;
+    try {
+      body = await answer.arrayBuffer();
+    } catch (error) {
+      throw cutOff(error);
+    }
+    if (range && answer.status === 200) body = body.slice(...range); // the whole was sent instead
+    if (body.byteLength === size) return body;
+    throw new ApiError(
+      `The server sent ${body.byteLength} bytes where ${size} were due; reload the page.`,
+      answer.status,
+    );
+  }
+
+  private async ask(
+    path: string,
+    signal?: AbortSignal,
+    range?: [number, number],
+  ): Promise<Response> {
+    const headers: Record<string, string> = range
+      ? { Range: `bytes=${range[0]}-${range[1] - 1}` }
+      : {};
+    let answer: Response;
+    try {
+      answer = await this.send(`${this.base}/api/${path}`, { headers, signal: signal ?? null });
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new ApiError(NO_ANSWER, 0);
+    }
+    if (answer.ok) return answer;
+    throw new ApiError(await sentenceOf(answer), answer.status);
+  }
+}
+
+/** The server's own sentence, or one for an answer without it. */
+async function sentenceOf(answer: Response): Promise<string> {
+  if (answer.status === 403)
+    return "The server does not know this browser; open the address that `dynascope show` printed.";
+  const said: unknown = await answer.json().catch(() => null);
+  if (
+    typeof said === "object" &&
+    said !== null &&
+    "error" in said &&
+    typeof said.error === "string"
+  )
+    return said.error;
+  return `The server answered with status ${answer.status}.`;
+}
+
+function cutOff(error: unknown): unknown {
+  return isAbort(error)
+    ? error
+    : new ApiError("The server's answer was cut off; reload the page.", 0);
+}
+
+/** Bytes as numbers. They are little-endian, as is every machine that runs a browser. */
+function numbersOf(bytes: ArrayBuffer, precision: Precision): Numbers {
+  return precision === "float64" ? new Float64Array(bytes) : new Float32Array(bytes);
+}

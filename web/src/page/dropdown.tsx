@@ -1,0 +1,44 @@
+// A button of the head that opens a sheet below it; a click elsewhere or Escape closes that.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export function Dropdown({
+  name,
+  children,
+}: {
+  name: string;
+  children: (close: () => void) => preact.JSX.Element;
+}) {
+  const [open, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
+  const root = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const away = (event: PointerEvent): void => {
+      if (!(event.target instanceof Node && root.current?.contains(event.target))) setOpen(false);
+    };
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      setOpen(false);
+    };
+    addEventListener("pointerdown", away);
+    addEventListener("keydown", escape, true);
+    return () => {
+      removeEventListener("pointerdown", away);
+      removeEventListener("keydown", escape, true);
+    };
+  }, [open]);
+  return (
+    <span class="dropdown" ref={root}>
+      <button aria-expanded={open} aria-haspopup="dialog" onClick={() => setOpen(!open)}>
+        {name}
+      </button>
+      {open && (
+        <div class="sheet" role="dialog" aria-label={name}>
+          {children(close)}
+        </div>
+      )}
+    </span>
+  );
+}

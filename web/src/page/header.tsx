@@ -1,0 +1,140 @@
+// The head of the page: which run this is, what the analysis calls it, and the page's menus.
+
+import { percent, short } from "../model/number-text";
+import { isSolved } from "../model/server/answers";
+import type { Config } from "../model/types";
+import { PANELS } from "../model/types";
+import { TITLES } from "../panels/all-panels";
+import { allRuns, store } from "../state/all-runs";
+import { theme } from "../state/colour-scheme";
+import {
+  change,
+  firstSlot,
+  slotEpoch,
+  slots,
+  toggleHidden,
+  seen,
+  type Slot,
+} from "../state/page-state";
+import { Dropdown } from "./dropdown";
+import { startIntro } from "./intro";
+import { SequencesForm } from "./sequences-form";
+
+export function Header() {
+  const slot = seen.page.value === "run" ? firstSlot.value : null;
+  const many = (allRuns.value?.table.count ?? 0) > 1;
+  return (
+    <header class="top">
+      <h1>dynascope</h1>
+      <span class="where">
+        {store.value?.name}
+        {slot && ` › ${namesOf(slots.value)}`}
+      </span>
+      {slot && slots.value.length === 1 && <Chips slot={slot} />}
+      <span class="gap" />
+      {slot && <Dropdown name="Panels">{() => <PanelChoices />}</Dropdown>}
+      {slot && <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>}
+      {many && (
+        <button
+          onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
+          disabled={seen.page.value === "runs" && !seen.runs.value.length}
+        >
+          {seen.page.value === "run" ? "All runs" : "Back to the run"}
+        </button>
+      )}
+      <button
+        aria-label="Light or dark"
+        title="Light or dark"
+        onClick={() => change({ theme: theme.value === "dark" ? "light" : "dark" })}
+      >
+        {theme.value === "dark" ? "☀" : "☾"}
+      </button>
+      <button aria-label="Introduction" title="What am I looking at?" onClick={startIntro}>
+        ?
+      </button>
+    </header>
+  );
+}
+
+/** The run, or both of two that are compared. */
+function namesOf(all: readonly Slot[]): string {
+  const names = all.map(({ info }) => `seed ${info.seed} · ${info.id.slice(0, 6)}`);
+  return [...new Set(names)].join(" | ");
+}
+
+function Chips({ slot }: { slot: Slot }) {
+  const verdict = slot.analysis.value?.circuit?.verdict.name;
+  const solved = verdict !== undefined && isSolved(verdict);
+  const tested = slot.info.summary["accuracy"];
+  return (
+    <>
+      {chipsOf(slot.info.config, slot.info.positions.length).map((text) => (
+        <span class="chip">{text}</span>
+      ))}
+      {slot.info.diverged !== null && (
+        <span class="chip bad">diverged at epoch {slot.info.diverged}</span>
+      )}
+      <Kept slot={slot} />
+      {!slot.analysis.value && <span class="chip">being analysed</span>}
+      {verdict && (
+        <span
+          class={solved ? "chip good" : "chip muted"}
+          title={slot.analysis.value?.phases?.told ?? ""}
+        >
+          {verdict} {solved && "head "}· test {percent(tested)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Weights may be kept at fewer epochs than losses: then the panels show the last kept before. */
+function Kept({ slot }: { slot: Slot }) {
+  const { scene, info } = slot;
+  const at = slotEpoch(slot);
+  const shown = scene.value?.epoch;
+  if (shown === undefined || shown === at || info.weightEpochs.includes(at)) return null;
+  return (
+    <span class="chip" title={`Weights are kept at ${info.weightEpochs.length} epochs.`}>
+      panels: epoch {shown}
+    </span>
+  );
+}
+
+function chipsOf({ task, model, training, precision }: Config, relevant: number): string[] {
+  const model_ = [
+    `d ${model.dim}`,
+    `h ${model.hidden}`,
+    ...(model.norm === "rms" ? [] : [model.norm]),
+    ...(model.activation === "gelu" ? [] : [model.activation]),
+  ];
+  return [
+    `p ${task.vocab} · N ${task.length} · k ${relevant}`,
+    model_.join(" · "),
+    `${training.optimizer} ${short(training.lr)} · batch ${training.batch}`,
+    ...(precision === "float64" ? ["float64"] : []),
+  ];
+}
+
+function PanelChoices() {
+  const hidden = seen.hidden.value;
+  return (
+    <>
+      <div class="boxes">
+        {PANELS.map((name) => (
+          <label>
+            <input
+              type="checkbox"
+              checked={!hidden.includes(name)}
+              onChange={() => toggleHidden(name)}
+            />{" "}
+            {TITLES[name].title} <i>{TITLES[name].formula}</i>
+          </label>
+        ))}
+      </div>
+      <div class="buttons">
+        <button onClick={() => change({ hidden: [] })}>Show all</button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+// Five short steps for who comes for the first time; dismissed for good.
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { seen, slots } from "../state/page-state";
+
+const SEEN = "dynascope.introduced";
+
+const STEPS: readonly (readonly [title: string, text: string])[] = [
+  [
+    "A tiny transformer, learning",
+    "It reads sequences of tokens and adds up those at a few relevant positions, modulo p. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode.",
+  ],
+  [
+    "One slider moves everything",
+    "The curve at the bottom is the loss. Drag along it, or press space to play; the arrow keys go epoch by epoch. Every panel shows the same moment.",
+  ],
+  [
+    "What the points are",
+    "Colours are sequences with the same relevant tokens; markers are the right answers. Circles are relevant positions, squares irrelevant ones; triangles are hidden units.",
+  ],
+  [
+    "Everything is linked",
+    "Point at a token, a position, a sequence or a hidden unit to find it in every panel, with its numbers at the side. Click to keep it marked.",
+  ],
+  [
+    "Look for the drama",
+    'Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. "All runs" has the rest.',
+  ],
+];
+
+const TABLE = [
+  "All runs of a folder",
+  "Each row is a run: its seed, what came of it, and the options in which runs differ. Type to filter, click a heading to sort, a row to open it; ◫ puts a run beside the open one. What its panels show is explained there.",
+] as const;
+
+const step = signal<number | null>(null);
+const onTable = signal(false); // whether the table is being explained
+
+export function offerIntro(): void {
+  try {
+    if (localStorage.getItem(SEEN) !== "yes") step.value = 0;
+  } catch {
+    step.value = null; // where nothing can be kept, nobody is asked each time
+  }
+}
+
+/** Asked for: about what is on the page. */
+export function startIntro(): void {
+  if (seen.page.value === "runs") onTable.value = true;
+  else step.value = 0;
+}
+
+function dismiss(): void {
+  step.value = null;
+  try {
+    localStorage.setItem(SEEN, "yes");
+  } catch {
+    // it is offered again next time
+  }
+}
+
+export function Intro() {
+  const table = seen.page.value === "runs";
+  useEffect(() => {
+    if (!table) onTable.value = false;
+  }, [table]);
+  if (table) return onTable.value ? <AboutTable /> : null;
+  return slots.value.length && step.value !== null ? <Step at={step.value} /> : null; // beside what it explains
+}
+
+function AboutTable() {
+  const close = (): void => void (onTable.value = false);
+  return (
+    <Card title={TABLE[0]} text={TABLE[1]} close={close}>
+      <span class="gap" />
+      <Onward at={0} name="Done" act={close} />
+    </Card>
+  );
+}
+
+function Step({ at }: { at: number }) {
+  const [title, text] = STEPS[at] ?? ["", ""];
+  const last = at === STEPS.length - 1;
+  return (
+    <Card title={title} text={text} close={dismiss}>
+      <span class="hint">
+        {at + 1} of {STEPS.length}
+      </span>
+      <span class="gap" />
+      <button onClick={dismiss}>Don't show again</button>
+      {at > 0 && <button onClick={() => (step.value = at - 1)}>Back</button>}
+      <Onward
+        at={at}
+        name={last ? "Done" : "Next"}
+        act={() => (last ? dismiss() : (step.value = at + 1))}
+      />
+    </Card>
+  );
+}
+
+/** The button that has the focus, so that Enter goes on and Escape is heard. */
+function Onward({ at, name, act }: { at: number; name: string; act: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), [at]);
+  return (
+    <button ref={button} class="primary" onClick={act}>
+      {name}
+    </button>
+  );
+}
+
+interface CardProps {
+  title: string;
+  text: string;
+  close: () => void;
+  children: ComponentChildren;
+}
+
+function Card({ title, text, close, children }: CardProps) {
+  return (
+    <div
+      class="intro"
+      role="dialog"
+      aria-modal="false"
+      aria-labelledby="intro-title"
+      onKeyDown={(event) => event.key === "Escape" && close()}
+    >
+      <h2 id="intro-title">{title}</h2>
+      <p>{text}</p>
+      <div class="buttons">{children}</div>
+    </div>
+  );
+}

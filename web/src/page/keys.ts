@@ -1,0 +1,88 @@
+// The keyboard: time from anywhere but a field that takes text.
+
+import { PANELS, type Panel } from "../model/types";
+import {
+  LEAP,
+  mark,
+  pinned,
+  change,
+  epoch,
+  lastEpoch,
+  playing,
+  seek,
+  seen,
+} from "../state/page-state";
+import { nextSpike } from "../state/spike-view";
+
+export function listenToKeys(): void {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || seen.page.value !== "run") return;
+    if (
+      event.target instanceof Element &&
+      event.target.closest("input, textarea, select, [role=menu], .intro")
+    )
+      return;
+    if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses the button
+    if (act(event.key, event.shiftKey ? LEAP : 1)) event.preventDefault();
+  });
+  // A button that was clicked would keep the focus, and with it the space bar.
+  addEventListener("click", ({ detail, target }) => {
+    const button = detail && target instanceof Element ? target.closest("button") : null;
+    if (button && !button.hasAttribute("aria-haspopup")) button.blur();
+  });
+  addEventListener("pointerover", (event) => {
+    const panel =
+      event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
+    pointed = PANELS.find((name) => name === panel?.dataset["panel"]) ?? null;
+  });
+}
+
+let pointed: Panel | null = null;
+
+/** Whether the key meant something. */
+function act(key: string, step: number): boolean {
+  switch (key) {
+    case " ":
+      playing.value = !playing.value;
+      return true;
+    case "ArrowLeft":
+      seek(epoch.value - step);
+      return true;
+    case "ArrowRight":
+      seek(epoch.value + step);
+      return true;
+    case "Home":
+      seek(0);
+      return true;
+    case "End":
+      seek(lastEpoch.value);
+      return true;
+    case "s":
+    case "S":
+      nextSpike();
+      return true;
+    case "e":
+    case "E":
+      return enlarge();
+    case "Escape":
+      leave();
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** What is kept marked and what is large goes first, then the spike view. */
+function leave(): void {
+  const busy = pinned.value !== null || seen.big.value !== null;
+  mark.value = pinned.value = null;
+  change(busy ? { big: null } : { spike: null });
+}
+
+/** The panel under the pointer or with the focus; what is large becomes small. */
+function enlarge(): boolean {
+  const focused = document.activeElement?.closest<HTMLElement>("[data-panel]")?.dataset["panel"];
+  const name = pointed ?? PANELS.find((panel) => panel === focused) ?? null;
+  change({ big: seen.big.value ? null : name });
+  return true;
+}

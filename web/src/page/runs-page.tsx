@@ -1,0 +1,274 @@
+// All runs: a table of which only the visible rows exist, with filter, sort and small curves.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { percent, short } from "../model/number-text";
+import type { Cell } from "../model/runs/run-filter";
+import { columnDiffers } from "../model/runs/run-options";
+import { allRuns, loadStore, sparkline, store, type AllRuns } from "../state/all-runs";
+import { palette } from "../state/colour-scheme";
+import { change, openBeside, openRun, seen } from "../state/page-state";
+
+const ROW = 30; // pixels, as in table.css
+const OVERSCAN = 8;
+const CURVE = "accuracy over time"; // a column of pictures
+const MOST = 12; // further columns; what is not shown can still be filtered by
+const FIRST = [
+  "seed",
+  "verdict",
+  "accuracy",
+  CURVE,
+  "spikes",
+  "learning_epoch",
+  "lowest_loss",
+  "lead",
+  "diverged",
+];
+const EVER = new Set(["seed", "verdict", "accuracy", CURVE, "spikes"]); // even if empty
+const NEVER = new Set([
+  "id",
+  "origin",
+  "drops",
+  "spike_epochs",
+  "spike_causes",
+  "note",
+  "tags",
+  "last_epoch",
+]);
+
+export function RunsPage() {
+  const all = allRuns.value;
+  if (!all) return <p class="notice">Loading the table of runs.</p>;
+  return (
+    <main class="runs-page" aria-label="All runs">
+      <Found all={all} />
+    </main>
+  );
+}
+
+function Found({ all }: { all: AllRuns }) {
+  const [filter, sort] = [seen.filter.value, seen.sort.value];
+  const columns = useMemo(() => columnsOf(all), [all]);
+  const [rows, error] = useMemo(() => find(all, filter, sort), [all, filter, sort]);
+  return (
+    <>
+      <div class="bar">
+        <input
+          type="search"
+          aria-label="Filter the runs"
+          aria-invalid={error !== null}
+          placeholder="accuracy>0.9 verdict:ideal lr=0.003 tag:nice spikes>=2"
+          value={filter}
+          onInput={(event) => change({ filter: event.currentTarget.value })}
+        />
+        <span class={error ? "found trouble" : "found"} aria-live="polite" title={error ?? ""}>
+          {error ??
+            `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}
+        </span>
+        {(store.value?.damage.length ?? 0) > 0 && (
+          <span class="trouble" title={store.value?.damage.join("\n")}>
+            {store.value?.damage.length} damaged files left out
+          </span>
+        )}
+        <button onClick={() => void loadStore()}>Look again</button>
+      </div>
+      {all.table.count === 0 ? (
+        <p class="notice">This folder holds no runs yet.</p>
+      ) : (
+        <Table all={all} rows={rows} columns={columns}>
+          {!rows.length && !error && <p class="notice">No run passes this filter.</p>}
+        </Table>
+      )}
+      {all.table.count > 0 && !analysed(all) && (
+        <p class="hint">
+          No run is analysed yet: <code>dynascope report FOLDER</code> fills the columns verdict and
+          spikes.
+        </p>
+      )}
+    </>
+  );
+}
+
+function find(all: AllRuns, filter: string, sort: string): [Int32Array, string | null] {
+  try {
+    return [all.table.rows(filter, sort), null];
+  } catch (error) {
+    return [new Int32Array(0), error instanceof Error ? error.message : String(error)];
+  }
+}
+
+/** The columns that are worth showing: those of the summary, then options in which runs differ. */
+function columnsOf(all: AllRuns): string[] {
+  const { columns } = all.answer;
+  const first = FIRST.filter((name) => EVER.has(name) || told(all, name));
+  const rest = Object.keys(columns).filter(
+    (name) => !FIRST.includes(name) && !NEVER.has(name) && columnDiffers(columns[name] ?? []),
+  );
+  const chosen = rest.filter((name) => name !== "seconds"); // they differ always, and say little
+  const words = ["tags", "note"].filter((name) => told(all, name));
+  return [...first, ...(chosen.length ? chosen : rest).slice(0, MOST), ...words];
+}
+
+/** Whether any run has something in a column. */
+function told({ answer }: AllRuns, name: string): boolean {
+  return (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== "");
+}
+
+const analysed = (all: AllRuns): boolean => told(all, "verdict") || told(all, "spikes");
+
+interface TableProps {
+  all: AllRuns;
+  rows: Int32Array;
+  columns: string[];
+  children: ComponentChildren;
+}
+
+function Table({ all, rows, columns, children }: TableProps) {
+  const body = useRef<HTMLDivElement>(null);
+  const [[from, to], setRange] = useState<[number, number]>([0, 40]);
+  const look = (): void => {
+    const element = body.current;
+    if (!element) return;
+    const first = Math.max(0, Math.floor(element.scrollTop / ROW) - OVERSCAN);
+    setRange([first, first + Math.ceil(element.clientHeight / ROW) + 2 * OVERSCAN]);
+  };
+  useEffect(() => body.current?.scrollTo(0, 0), [seen.filter.value, seen.sort.value]);
+  useEffect(look, [rows]);
+  useEffect(() => {
+    const observer = new ResizeObserver(look);
+    if (body.current) observer.observe(body.current);
+    return () => observer.disconnect();
+  }, []);
+  const shown = rows.subarray(from, to);
+  const rest = Math.max(0, rows.length - from - shown.length);
+  return (
+    <div
+      class="table"
+      ref={body}
+      onScroll={look}
+      tabIndex={0}
+      role="region"
+      aria-label="Table of runs"
+    >
+      <table aria-label="Runs" aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">run</th>
+            {columns.map((name) =>
+              name === CURVE ? (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ) : (
+                <Heading key={name} name={name} />
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          <Spacer height={from * ROW} />
+          {[...shown].map((row, i) => (
+            <Row key={row} all={all} row={row} place={from + i} columns={columns} />
+          ))}
+          <Spacer height={rest * ROW} />
+        </tbody>
+      </table>
+      {children}
+    </div>
+  );
+}
+
+function Spacer({ height }: { height: number }) {
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => row.current?.style.setProperty("height", `${height}px`), [height]);
+  return <tr ref={row} aria-hidden="true" class="spacer" />;
+}
+
+function Heading({ name }: { name: string }) {
+  const sort = seen.sort.value;
+  const sorted = sort === name ? "ascending" : sort === `-${name}` ? "descending" : undefined;
+  const next = sorted === "descending" ? name : sorted === "ascending" ? "" : `-${name}`;
+  return (
+    <th scope="col" aria-sort={sorted}>
+      <button class="plain" onClick={() => change({ sort: next })}>
+        {name.replaceAll("_", " ")}{" "}
+        {sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : ""}
+      </button>
+    </th>
+  );
+}
+
+function Row({
+  all,
+  row,
+  place,
+  columns,
+}: {
+  all: AllRuns;
+  row: number;
+  place: number;
+  columns: string[];
+}) {
+  const id = String(all.table.cell(row, "id"));
+  const open = seen.runs.value.includes(id);
+  return (
+    <tr class={open ? "open" : ""} aria-rowindex={place + 2} onClick={() => openRun(id)}>
+      <th scope="row">
+        <button class="plain" onClick={() => openRun(id)}>
+          {id.slice(0, 8)}
+        </button>
+        <button
+          class="plain"
+          disabled={!seen.runs.value.length || open}
+          title="Beside the open run"
+          aria-label={`Show run ${id.slice(0, 8)} beside the open one`}
+          onClick={(event) => {
+            event.stopPropagation();
+            openBeside(id);
+          }}
+        >
+          ◫
+        </button>
+      </th>
+      {columns.map((name) =>
+        name === CURVE ? (
+          <td key={name}>
+            <Sparkline values={sparkline(all, row)} />
+          </td>
+        ) : (
+          <Value key={name} name={name} cell={all.table.cell(row, name)} />
+        ),
+      )}
+    </tr>
+  );
+}
+
+/** A cell; what may be cut off is in its title too. */
+function Value({ name, cell }: { name: string; cell: Cell }) {
+  const text = shown(name, cell);
+  return <td title={text.length > 20 ? text : undefined}>{text}</td>;
+}
+
+function shown(name: string, cell: Cell): string {
+  if (cell === null) return "–";
+  if (name === "accuracy" && typeof cell === "number") return percent(cell);
+  if (Number.isInteger(cell)) return String(cell); // a seed or a size is not rounded
+  if (typeof cell === "number") return short(cell);
+  return Array.isArray(cell) ? cell.join(", ") : String(cell);
+}
+
+function Sparkline({ values }: { values: number[] }) {
+  const points = values.map((value, i) =>
+    Number.isNaN(value) ? "" : `${(i * 100) / (values.length - 1)},${(21 - 20 * value).toFixed(1)}`,
+  );
+  return (
+    <svg width="100" height="22" viewBox="0 0 100 22" aria-hidden="true">
+      <polyline
+        points={points.filter(Boolean).join(" ")}
+        fill="none"
+        stroke={palette.value.colours.curves.test}
+        stroke-width="1.3"
+      />
+    </svg>
+  );
+}

@@ -1,0 +1,88 @@
+// Which sequences are shown: chosen ones, or those that a person types.
+
+import { effect, signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { firstSlot, slots, trouble, seen } from "../state/page-state";
+
+const rejected = signal<string | null>(null); // what was typed last, if it cannot be shown
+
+export function SequencesForm({ close }: { close: () => void }) {
+  const [text, setText] = useState(rejected.peek() ?? seen.sequences.value ?? "");
+  const [why, use] = useSequences();
+  const shown = firstSlot.value?.sequences.value;
+  return (
+    <form
+      class="sequences"
+      onSubmit={(event) => {
+        event.preventDefault();
+        use(text.trim() || null);
+      }}
+    >
+      <p class="hint">
+        {shown && toldOf(shown.count)} Type others, of length {shown?.length}, with commas between:
+      </p>
+      <textarea
+        rows={4}
+        aria-label="Sequences"
+        aria-invalid={why !== null}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        placeholder={"0".repeat(shown?.length ?? 12)}
+      />
+      {why && (
+        <p class="trouble" role="alert">
+          {why}
+        </p>
+      )}
+      <div class="buttons">
+        <button class="primary" type="submit">
+          Show these
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            use(null);
+            close();
+          }}
+        >
+          Choose for me
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function toldOf(count: number): string {
+  const typed = seen.sequences.value !== null;
+  const how = typed ? "as typed" : "chosen so that every multiset of relevant tokens is there";
+  return `${count === 1 ? "1 sequence is" : `${count} sequences are`} shown, ${how}.`;
+}
+
+/** Why what was asked for cannot be shown, and how to ask. The answer is told here alone: it is
+ * taken from the page's troubles before they are drawn. */
+function useSequences(): [why: string | null, use: (typed: string | null) => void] {
+  const [why, setWhy] = useState<string | null>(null);
+  const asked = useRef<string | null>(null);
+  useEffect(
+    () =>
+      effect(() => {
+        if (!trouble.value || asked.current === null) return;
+        rejected.value = asked.current;
+        asked.current = null;
+        setWhy(trouble.value);
+        trouble.value = null;
+      }),
+    [],
+  );
+  useEffect(() => {
+    asked.current = null; // there they are
+  }, [firstSlot.value?.sequences.value]);
+  const use = (typed: string | null): void => {
+    trouble.value = rejected.value = null;
+    setWhy(null);
+    asked.current = typed;
+    for (const slot of slots.value) slot.sceneClient.setSequences(typed);
+  };
+  return [why, use];
+}

@@ -1,0 +1,180 @@
+// A painter on a canvas: two layers, drawn when something they show has changed.
+
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { cancelFrame, onNextFrame, rehearse } from "../drawing/frame-queue";
+import { newPixels, type Pixels } from "../drawing/pixels";
+import { RasterPen } from "../drawing/raster-pen";
+import { sameMark, type Mark } from "../model/marks";
+import { palette } from "../state/colour-scheme";
+import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state/page-state";
+import type { Frame, Painter } from "./painter";
+
+interface Props {
+  painter: Painter;
+  slot: Slot;
+  big: boolean;
+  label: string;
+  onReady?: (frame: () => Frame | null) => void;
+  onSeek?: (x: number) => void;
+}
+
+export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const layer = new Layers(element, painter, slot, big);
+    onReady?.(() => layer.frame());
+    return () => layer.stop();
+  }, [painter, slot, big]);
+  const pick = (event: MouseEvent): Mark | null => {
+    const { clientWidth, clientHeight } = event.currentTarget as HTMLCanvasElement;
+    return (
+      painter.pick?.(event.offsetX, event.offsetY, frameOf(slot, big, clientWidth, clientHeight)) ??
+      null
+    );
+  };
+  return (
+    <canvas
+      ref={canvas}
+      role="img"
+      aria-label={label}
+      onPointerMove={(event) => {
+        const found = pick(event);
+        if (!sameMark(found, mark.value)) mark.value = found;
+      }}
+      onPointerLeave={() => (mark.value = null)}
+      onClick={(event) => {
+        if (onSeek) return onSeek(event.offsetX);
+        const found = pick(event);
+        pinned.value = sameMark(found, pinned.value) ? null : found;
+      }}
+    />
+  );
+}
+
+function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame {
+  return {
+    width,
+    height,
+    big,
+    slot,
+    ratio: devicePixelRatio || 1,
+    scene: slot.scene.value,
+    epoch: slotEpoch(slot),
+    mark: markFor(slot),
+    palette: palette.value,
+  };
+}
+
+/** What is marked in one run is marked in the other where it means the same there. */
+function markFor(slot: Slot): Mark | null {
+  const marked = mark.value ?? pinned.value;
+  const other = marked && slots.value[marked.slot];
+  if (!marked || !other || other.info.id === slot.info.id) return marked;
+  const [a, b] = [slot.sequences.value, other.sequences.value];
+  const same =
+    a.length === b.length &&
+    a.vocab === b.vocab &&
+    (marked.kind !== "sequence" || a.count === b.count);
+  return same && marked.kind !== "unit" ? marked : null;
+}
+
+class Layers {
+  private width = 0;
+  private height = 0;
+  private key = "";
+  private visible = true;
+  private stopped = false;
+  private lower: Pixels = newPixels(0, 0);
+  private shown = new ImageData(1, 1);
+  private readonly context: CanvasRenderingContext2D | null;
+  private readonly observer: ResizeObserver;
+  private readonly seeing: IntersectionObserver;
+  private readonly release: () => void;
+  private readonly draw = (): void => this.paint();
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly painter: Painter,
+    private readonly slot: Slot,
+    private readonly big: boolean,
+  ) {
+    this.context = canvas.getContext("2d", { alpha: false });
+    this.observer = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      this.width = entry.contentRect.width;
+      this.height = entry.contentRect.height;
+      onNextFrame(this.draw);
+    });
+    this.observer.observe(canvas);
+    this.seeing = new IntersectionObserver(([entry]) => {
+      this.visible = entry?.isIntersecting ?? true;
+      onNextFrame(this.draw);
+    });
+    this.seeing.observe(canvas);
+    this.release = effect(() => {
+      this.watch();
+      onNextFrame(this.draw);
+    });
+  }
+
+  frame(): Frame | null {
+    return this.width > 4 && this.height > 4
+      ? frameOf(this.slot, this.big, this.width, this.height)
+      : null;
+  }
+
+  stop(): void {
+    this.stopped = true; // the painter belongs to another layer from now on
+    this.observer.disconnect();
+    this.seeing.disconnect();
+    this.release();
+    cancelFrame(this.draw);
+  }
+
+  /** Reads every signal on which the picture depends. */
+  private watch(): void {
+    const { scene, sequences, extents, from, analysis } = this.slot;
+    void [scene.value, sequences.value, extents.value, from.value, analysis.value];
+    void [mark.value, pinned.value, palette.value, slotEpoch(this.slot), seen.axes.value];
+  }
+
+  private paint(): void {
+    const frame = this.visible && !this.stopped ? this.frame() : null;
+    if (!frame || !this.context) return;
+    this.fit(Math.round(frame.width * frame.ratio), Math.round(frame.height * frame.ratio));
+    const key = `${this.painter.key(frame)} ${frame.palette.theme} ${frame.ratio}`;
+    if (key !== this.key) this.paintLower(frame);
+    this.key = key;
+    const { width, height } = this.shown;
+    const words = new Uint32Array(this.shown.data.buffer);
+    words.set(this.lower.words);
+    this.painter.front(new RasterPen({ words, width, height }, frame.ratio), frame);
+    this.context.putImageData(this.shown, 0, 0);
+    if (this.painter.moving?.()) onNextFrame(this.draw);
+    if (frame.scene) rehearse(this, () => this.rehearse());
+  }
+
+  /** Both layers, as in a frame in which all has changed. */
+  private rehearse(): void {
+    this.key = "";
+    this.paint();
+  }
+
+  private fit(width: number, height: number): void {
+    if (this.lower.width === width && this.lower.height === height) return;
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.lower = newPixels(width, height);
+    this.shown = new ImageData(width, height);
+    this.key = "";
+  }
+
+  private paintLower(frame: Frame): void {
+    const pen = new RasterPen(this.lower, frame.ratio);
+    pen.rect(0, 0, frame.width + 1, frame.height + 1, frame.palette.colours.panel);
+    this.painter.back(pen, frame);
+  }
+}

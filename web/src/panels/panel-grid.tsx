@@ -1,0 +1,86 @@
+// The grid of panels along the data's way through the model; two of them when two runs are compared.
+
+import { useEffect, useRef } from "preact/hooks";
+import { PANELS, type Panel } from "../model/types";
+import { slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { PanelView } from "./panel-view";
+
+const GAP = 8;
+const LEAST = 196; // pixels: lower panels are unreadable, so the grid scrolls instead
+const WIDTH = 205;
+
+/** What a spike is seen in; the rest would only make these small. */
+const STORY: readonly Panel[] = [
+  "normalized",
+  "attention",
+  "sequence",
+  "decision_map",
+  "output_map",
+  "probabilities",
+];
+
+export function PanelGrids() {
+  const all = slots.value;
+  return (
+    <main class="stage" aria-label="Panels">
+      {all.map((slot) => (
+        <RunPanels key={`${slot.role} ${slot.info.id}`} slot={slot} alone={all.length === 1} />
+      ))}
+    </main>
+  );
+}
+
+function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
+  const [hidden, big] = [seen.hidden.value, seen.big.value];
+  const all = slot.role === "run" ? PANELS : STORY;
+  const shown = big
+    ? PANELS.filter((name) => name === big)
+    : all.filter((name) => !hidden.includes(name));
+  const grid = useRef<HTMLDivElement>(null);
+  useEffect(() => fitToSize(grid.current, shown.length, big !== null), [shown.length, big]);
+  return (
+    <section class="half" aria-label={alone ? undefined : title(slot)}>
+      {!alone && <h2>{title(slot)}</h2>}
+      <div class="panels" ref={grid} onScroll={(event) => scrollTogether(event.currentTarget)}>
+        {shown.map((name) => (
+          <PanelView key={name} name={name} slot={slot} />
+        ))}
+        {shown.length === 0 && (
+          <p class="hint">All panels are hidden; the menu "Panels" shows them again.</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Two runs are looked at panel by panel. */
+function scrollTogether(from: HTMLElement): void {
+  for (const other of document.querySelectorAll<HTMLElement>(".panels"))
+    if (other !== from && other.scrollTop !== from.scrollTop) other.scrollTop = from.scrollTop;
+}
+
+function title(slot: Slot): string {
+  const run = `seed ${slot.info.seed}, ${slot.info.id.slice(0, 6)}`;
+  if (slot.role === "before") return `Before the spike: epoch ${slotEpoch(slot)}`;
+  return slot.role === "after" ? `Now: epoch ${slotEpoch(slot)}, arrows from before` : run;
+}
+
+/** As many columns as are wide enough, as many rows as are high enough, all of one size. */
+function fitToSize(
+  element: HTMLElement | null,
+  count: number,
+  big: boolean,
+): (() => void) | undefined {
+  if (!element) return undefined;
+  const observer = new ResizeObserver(([entry]) => {
+    if (!entry) return;
+    const { width, height } = entry.contentRect;
+    const columns = big ? 1 : Math.max(1, Math.min(5, Math.floor((width + GAP) / (WIDTH + GAP))));
+    const rows = Math.ceil(count / columns);
+    const fitting = Math.max(1, Math.min(rows, Math.floor((height + GAP) / (LEAST + GAP))));
+    element.style.setProperty("--columns", String(columns));
+    element.style.setProperty("--row", `${Math.floor((height - (fitting - 1) * GAP) / fitting)}px`);
+  });
+  observer.observe(element);
+  return () => observer.disconnect();
+}

@@ -1,0 +1,156 @@
+// One panel: title, tools, and its picture.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Panel } from "../model/types";
+import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
+import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
+import { ActionMenu } from "./action-menu";
+import { painterOf, planePanelOf, TITLES } from "./all-panels";
+import { Curves } from "./curves";
+import type { Frame } from "./painter";
+import { PanelCanvas } from "./panel-canvas";
+import { save, type FileFormat } from "./save-panel";
+
+export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
+  const painter = useMemo(() => painterOf(name), [name, slot]);
+  const frame = useRef<() => Frame | null>(() => null);
+  const big = seen.big.value === name;
+  useEffect(() => () => forgetMap(slot, name), [slot, name]);
+  const { title, formula, about } = TITLES[name];
+  const write = (format: FileFormat): void => {
+    const now = frame.current();
+    if (now)
+      save(name, format, painter, now).catch((error: Error) => (trouble.value = error.message));
+  };
+  return (
+    <section
+      class={big ? "panel big" : "panel"}
+      data-panel={name}
+      aria-label={`${title} ${formula}`}
+    >
+      <header>
+        <h3 title={about}>{title}</h3>
+        <span class="formula">{formula}</span>
+        <Tools title={title} big={big} name={name} write={write} />
+      </header>
+      <div class="canvas">
+        <PanelCanvas
+          painter={painter}
+          slot={slot}
+          big={big}
+          label={`${title}. ${about}`}
+          onReady={(get) => (frame.current = get)}
+          {...(painter instanceof Curves
+            ? { onSeek: (x: number) => seek(painter.epochAt(x) ?? seen.epoch.value) }
+            : {})}
+        />
+        <ProjectionNote name={name} slot={slot} />
+        <Missing name={name} slot={slot} />
+      </div>
+    </section>
+  );
+}
+
+/** A map that is not seen is not computed. */
+function forgetMap(slot: Slot, name: Panel): void {
+  if (name !== "decision_map" && name !== "output_map") return;
+  const { [name]: gone, ...rest } = slot.mapExtents.peek();
+  if (gone) slot.mapExtents.value = rest;
+}
+
+/** For d > 2: that this is a projection, and how much of the variance it keeps. */
+function ProjectionNote({ name, slot }: { name: Panel; slot: Slot }) {
+  const from = planePanelOf(name);
+  const plane = from && slot.plan.value.planes[from];
+  if (!plane?.projected) return null;
+  const kept = Math.round(100 * (plane.shares[0] + plane.shares[1]));
+  const told = `Projected from ${slot.info.config.model.dim} dimensions onto the plane of the two principal axes at the last epoch, which keeps ${kept}% of the variance there.`;
+  return (
+    <span class="plane" title={told}>
+      plane, {kept}%
+    </span>
+  );
+}
+
+/** What a panel says while it has nothing to show. */
+function Missing({ name, slot }: { name: Panel; slot: Slot }) {
+  const analysis = slot.analysis.value;
+  if (name === "hessian" && !analysis?.curvature) {
+    const asked = slot.curvature.value === "asked";
+    return (
+      <div class="empty">
+        <span>
+          {asked && "Computing. "}
+          {CURVATURE_OFFER}.
+        </span>
+        <button disabled={asked} onClick={() => askCurvature(slot)}>
+          Compute
+        </button>
+      </div>
+    );
+  }
+  if (name === "shares" && !analysis?.shares)
+    return (
+      <div class="empty">
+        {analysis
+          ? (analysis.notes["shares"] ?? "This run has no variance shares.")
+          : "Being computed."}
+      </div>
+    );
+  if (name === "gradients" && !slot.info.curveNames.some((curve) => curve.startsWith("grad_norm/")))
+    return <div class="empty">Gradient norms were not recorded (record.gradients).</div>;
+  return null;
+}
+
+function Tools({
+  title,
+  name,
+  big,
+  write,
+}: {
+  title: string;
+  name: Panel;
+  big: boolean;
+  write: (format: FileFormat) => void;
+}) {
+  const [open, setOpen] = useState(false);
+  const pick = (action: () => void) => () => {
+    setOpen(false);
+    action();
+  };
+  return (
+    <>
+      <span class="tools">
+        <button
+          class="plain"
+          aria-label={`${title}: save or hide`}
+          aria-haspopup="menu"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          ⋯
+        </button>
+        <button
+          class="plain"
+          aria-label={`${title}: ${big ? "make small" : "enlarge"}`}
+          aria-pressed={big}
+          onClick={() => change({ big: big ? null : name })}
+        >
+          {big ? "⤡" : "⤢"}
+        </button>
+      </span>
+      {open && (
+        <ActionMenu label={`${title}: save or hide`} close={() => setOpen(false)}>
+          {(["svg", "png", "csv"] as const).map((format) => (
+            <button role="menuitem" onClick={pick(() => write(format))}>
+              {format === "csv" ? "Data as CSV" : `Save as ${format.toUpperCase()}`}
+            </button>
+          ))}
+          <button role="menuitem" onClick={pick(() => toggleHidden(name))}>
+            Hide
+          </button>
+        </ActionMenu>
+      )}
+    </>
+  );
+}

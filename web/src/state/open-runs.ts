@@ -1,0 +1,204 @@
+// Which runs are on the page: opened, fed with scenes, and closed as the view says.
+
+import { batch, effect, signal, untracked } from "@preact/signals";
+import { sceneOver } from "../model/scene/scene-plan";
+import { epochsAround } from "../model/scene/spike-scenes";
+import { Api, isAbort } from "../model/server/api";
+import type { MapPanel, Scene } from "../model/types";
+import { CircuitClient } from "../workers/circuit-client";
+import type { CircuitNow, FromWorker, SceneParts } from "../workers/protocol";
+import { SceneClient } from "../workers/scene-client";
+import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./page-state";
+
+export const api = new Api();
+let opened = ""; // what the page was opened for
+
+/** Follows the view: which runs, which epoch, which maps. */
+export function followView(): void {
+  effect(() => {
+    const [runs, spike, page] = [seen.runs.value, seen.spike.value, seen.page.value];
+    if (page !== "run" || !runs.length) return;
+    const wanted = `${runs.join()} ${spike !== null}`;
+    if (wanted !== opened) untracked(() => openAll(wanted, runs, spike !== null));
+  });
+  effect(() => {
+    for (const slot of slots.value) ask(slot);
+  });
+  effect(holdBefore);
+}
+
+/** Opens what is wanted. What is on the page stays there until that is ready: a person who walks
+ * down a list of runs sees one after the other, without a blank page in between. */
+function openAll(wanted: string, runs: readonly string[], spike: boolean): void {
+  opened = wanted;
+  batch(() => {
+    loading.value = "Loading the run.";
+    trouble.value = null;
+  });
+  const roles: [string, Slot["role"]][] = spike
+    ? [
+        [runs[0]!, "before"],
+        [runs[0]!, "after"],
+      ]
+    : runs.map((id) => [id, "run"]);
+  Promise.all(roles.map(([id, role], index) => openSlot(id, role, index))).then(
+    (all) => {
+      if (opened !== wanted) return all.forEach(close);
+      replace(all);
+      all.forEach(analyse);
+    },
+    (error: Error) => {
+      if (opened !== wanted) return;
+      replace([]);
+      trouble.value = error.message;
+    },
+  );
+}
+
+function replace(all: readonly Slot[]): void {
+  slots.value.forEach(close);
+  batch(() => {
+    slots.value = all;
+    loading.value = null;
+  });
+}
+
+function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> {
+  return new Promise((done, fail) => {
+    let slot: Slot | null = null;
+    const sceneClient = new SceneClient((message) => {
+      if (slot) return receive(slot, message);
+      if (message.type === "error") {
+        sceneClient.close();
+        fail(new Error(message.message));
+      }
+      if (message.type === "opened") {
+        done((slot = slotOf(sceneClient, role, index, message)));
+        if (message.trouble) {
+          trouble.value = message.trouble;
+          change({ sequences: null });
+        }
+      }
+    });
+    sceneClient.open(id, seen.sequences.value);
+  });
+}
+
+function close(slot: Slot): void {
+  slot.sceneClient.close();
+  slot.circuitClient.close();
+}
+
+function slotOf(
+  sceneClient: SceneClient,
+  role: Slot["role"],
+  index: number,
+  message: FromWorker & { type: "opened" },
+): Slot {
+  const circuit = signal<CircuitNow | null>(null);
+  return {
+    index,
+    role,
+    sceneClient,
+    circuitClient: new CircuitClient(message.info, (found) => (circuit.value = found)),
+    held: signal(null),
+    info: message.info,
+    curves: message.curves,
+    sequences: signal(message.sequences),
+    plan: signal(message.plan),
+    extents: signal(message.extents),
+    mapExtents: signal({}),
+    scene: signal(null),
+    from: signal(null),
+    circuit,
+    analysis: signal(null),
+    curvature: signal("none"),
+  };
+}
+
+function receive(slot: Slot, message: FromWorker): void {
+  switch (message.type) {
+    case "scene":
+      return show(slot, message.scene);
+    case "sequences":
+      return batch(() => {
+        slot.scene.value = null;
+        slot.sequences.value = message.sequences;
+        slot.plan.value = message.plan;
+        slot.extents.value = message.extents;
+        trouble.value = null;
+        change({ sequences: message.text });
+        ask(slot);
+      });
+    case "error":
+      trouble.value = message.message;
+  }
+}
+
+function show(slot: Slot, { epoch, finite, buffer, maps, weights }: SceneParts): void {
+  const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, finite };
+  for (const name of Object.keys(scene.maps) as MapPanel[]) {
+    const extent = maps[name];
+    if (extent) scene.maps[name].extent = extent;
+    else scene.maps[name].width = 0; // not made: nothing to draw
+  }
+  const old = slot.scene.value;
+  slot.scene.value = scene;
+  slot.circuitClient.want(epoch, weights);
+  if (old && !slots.value.some((other) => other.from.value === old)) slot.sceneClient.recycle(old);
+}
+
+/** Asks the worker for what the slot should show now. */
+function ask(slot: Slot): void {
+  slot.sceneClient.want({ epoch: slotEpoch(slot), maps: slot.mapExtents.value });
+}
+
+/** In the spike view the left side stays before the spike, and the right side's arrows begin there. */
+function holdBefore(): void {
+  const [left, right] = slots.value;
+  const spike = seen.spike.value;
+  if (!left || !right || left.role !== "before" || spike === null) return;
+  const { value: analysis } = left.analysis;
+  const found = analysis?.spikes?.spikes[spike];
+  if (analysis && !found) queueMicrotask(() => leaveSpike(spike));
+  if (!found) return;
+  const { before, after } = epochsAround(found, left.info);
+  untracked(() => {
+    if (left.held.value !== before && seen.epoch.value <= before) change({ epoch: after });
+    left.held.value = before;
+  });
+  right.from.value = left.scene.value?.epoch === before ? left.scene.value : null;
+}
+
+/** An address may name a spike that is not there. */
+function leaveSpike(spike: number): void {
+  change({ spike: null });
+  trouble.value = `This run has no spike number ${spike + 1}.`;
+}
+
+function analyse(slot: Slot): void {
+  api.analysis(slot.info.id).then(
+    (found) => (slot.analysis.value = { ...found, ...slot.analysis.value }),
+    (error: Error) => {
+      if (!isAbort(error)) trouble.value = error.message;
+    },
+  );
+}
+
+/** What asking for the curvature gives, and costs. */
+export const CURVATURE_OFFER = "The exact Hessian at a few epochs of the run: some ten seconds";
+
+export function askCurvature(slot: Slot): void {
+  if (slot.curvature.value !== "none") return;
+  slot.curvature.value = "asked";
+  api.analysis(slot.info.id, true).then(
+    (found) => {
+      slot.analysis.value = found;
+      slot.curvature.value = "there";
+    },
+    (error: Error) => {
+      slot.curvature.value = "none";
+      trouble.value = error.message;
+    },
+  );
+}

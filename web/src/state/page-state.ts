@@ -1,0 +1,148 @@
+// The state of the page: the view (which the URL holds), the runs that are open, what is marked.
+
+import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { Mark } from "../model/marks";
+import type { Analysis, RunDetails } from "../model/server/answers";
+import type {
+  Extent,
+  MapPanel,
+  Numbers,
+  Scene,
+  ScenePlan,
+  Sequences,
+  ViewState,
+} from "../model/types";
+import {
+  preferredIn,
+  readPreferences,
+  readView,
+  writePreferences,
+  writeView,
+  type Preferences,
+} from "../model/view-address";
+import type { CircuitClient } from "../workers/circuit-client";
+import type { CircuitNow, PanelExtents } from "../workers/protocol";
+import type { SceneClient } from "../workers/scene-client";
+import { followAddress, writeAddress } from "./address";
+
+/** One run on the page. */
+export interface Slot {
+  index: number; // 0: left
+  role: "run" | "before" | "after";
+  sceneClient: SceneClient;
+  circuitClient: CircuitClient;
+  held: Signal<number | null>; // an epoch that the playhead does not move
+  info: RunDetails;
+  curves: Record<string, Numbers>;
+  sequences: Signal<Sequences>;
+  plan: Signal<ScenePlan>;
+  extents: Signal<PanelExtents>; // over the run
+  mapExtents: Signal<Partial<Record<MapPanel, Extent>>>; // what the visible maps show
+  scene: Signal<Scene | null>;
+  from: Signal<Scene | null>; // where displacement arrows begin
+  circuit: Signal<CircuitNow | null>;
+  analysis: Signal<Analysis | null>;
+  curvature: Signal<"none" | "asked" | "there">;
+}
+
+const REMEMBERED = "dynascope.preferences"; // in the browser's storage
+
+export const view = signal<ViewState>(addressed());
+export const slots = signal<readonly Slot[]>([]);
+export const mark = signal<Mark | null>(null);
+export const pinned = signal<Mark | null>(null);
+export const playing = signal(false);
+export const trouble = signal<string | null>(null);
+export const loading = signal<string | null>(null);
+
+type Parts = { readonly [Name in keyof ViewState]: ReadonlySignal<ViewState[Name]> };
+
+/** The parts of the view one by one: who looks at one is not disturbed when another changes. */
+export const seen = Object.fromEntries(
+  (Object.keys(view.value) as (keyof ViewState)[]).map((name) => [
+    name,
+    computed(() => view.value[name]),
+  ]),
+) as unknown as Parts;
+
+export const firstSlot = computed<Slot | null>(() => slots.value[0] ?? null);
+export const lastEpoch = computed(() =>
+  Math.max(0, ...slots.value.map((slot) => slot.info.epochs)),
+);
+export const epoch = computed(() => Math.min(seen.epoch.value, lastEpoch.value));
+
+/** The epoch that a slot shows: the playhead's, but for what stays at the epoch before a spike. */
+export function slotEpoch(slot: Slot): number {
+  return Math.min(slot.held.value ?? epoch.value, slot.info.epochs);
+}
+
+/** What a person does to the view; what they prefer in it is remembered, unlike what a link says. */
+export function change(part: Partial<ViewState>): void {
+  view.value = { ...view.value, ...part };
+  remember(preferredIn(part));
+}
+
+export const LEAP = 10; // epochs that the keys go with shift
+
+export function seek(to: number): void {
+  const next = Math.max(0, Math.min(lastEpoch.value, Math.round(to)));
+  if (next !== view.value.epoch) change({ epoch: next });
+}
+
+export function openRun(id: string): void {
+  batch(() => {
+    mark.value = pinned.value = null;
+    change({ runs: [id], page: "run", spike: null });
+  });
+}
+
+/** Puts a run beside the one that is open. */
+export function openBeside(id: string): void {
+  const [first] = seen.runs.value;
+  change({ runs: first && first !== id ? [first, id] : [id], spike: null, page: "run" });
+}
+
+export function toggleHidden(panel: string): void {
+  const { hidden } = view.value;
+  const next = hidden.includes(panel)
+    ? hidden.filter((name) => name !== panel)
+    : [...hidden, panel];
+  change({ hidden: next, big: view.value.big === panel ? null : view.value.big });
+}
+
+/** The address says what is shown, and follows it. */
+export function keepView(): void {
+  effect(() => writeAddress(writeView(view.value), placeOf(view.value)));
+  followAddress(() =>
+    batch(() => {
+      mark.value = pinned.value = null;
+      view.value = addressed();
+    }),
+  );
+}
+
+const placeOf = ({ page, runs, spike }: ViewState): string =>
+  page === "runs" ? "runs" : `${runs.join()} ${spike ?? ""}`;
+
+/** What the address says; where it says nothing, what the person prefers. */
+function addressed(): ViewState {
+  return readView(location.hash, remembered());
+}
+
+function remembered(): Partial<Preferences> {
+  try {
+    return readPreferences(localStorage.getItem(REMEMBERED) ?? "");
+  } catch {
+    return {}; // a browser that keeps nothing still shows everything
+  }
+}
+
+function remember(chosen: Partial<Preferences>): void {
+  if (!Object.keys(chosen).length) return;
+  try {
+    const all = writePreferences({ ...remembered(), ...chosen });
+    localStorage.setItem(REMEMBERED, all);
+  } catch {
+    // it is asked for again next time
+  }
+}

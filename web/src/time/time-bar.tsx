@@ -1,0 +1,235 @@
+// The time bar: what moves everything. The slider is a real range input's equal for keyboard and
+// screen reader; the picture behind it is drawn once, the playhead alone moves.
+
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { CanvasPen, sizedContext } from "../drawing/canvas-pen";
+import { cancelFrame, onNextFrame } from "../drawing/frame-queue";
+import { short } from "../model/number-text";
+import type { Analysis } from "../model/server/answers";
+import { palette } from "../state/colour-scheme";
+import { change, epoch, lastEpoch, LEAP, playing, seek, slots, seen } from "../state/page-state";
+import { nextSpike, spikesOf } from "../state/spike-view";
+import { drawHead, drawTrack, epochAt, trackOf, type Track } from "./timeline";
+
+// A slider's keys beyond those that move time from anywhere.
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowUp: 1,
+  ArrowDown: -1,
+  PageUp: LEAP,
+  PageDown: -LEAP,
+};
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8];
+
+export function TimeBar() {
+  return (
+    <section class="time" aria-label="Time">
+      <div class="row">
+        <button
+          aria-label="One epoch back"
+          title="One epoch back (←)"
+          onClick={() => seek(epoch.value - 1)}
+        >
+          ‹
+        </button>
+        <button
+          class="primary"
+          aria-label={playing.value ? "Pause" : "Play"}
+          title="Play or pause (space)"
+          onClick={() => (playing.value = !playing.value)}
+        >
+          {playing.value ? "❚❚" : "▶"}
+        </button>
+        <button
+          aria-label="One epoch on"
+          title="One epoch on (→)"
+          onClick={() => seek(epoch.value + 1)}
+        >
+          ›
+        </button>
+        <Epoch />
+        <span class="gap" />
+        <TimeOptions />
+      </div>
+      <Slider />
+    </section>
+  );
+}
+
+function Epoch() {
+  const slot = slots.value[slots.value.length > 1 && slots.value[1]?.role === "after" ? 1 : 0];
+  const losses = (["train", "test"] as const).flatMap((set) => {
+    const value = slot?.curves[`${set}_loss`]?.[epoch.value];
+    return value === undefined || Number.isNaN(value)
+      ? []
+      : [{ set, told: `${set} ${short(value)}` }];
+  });
+  const told = losses.map((loss) => loss.told);
+  return (
+    <>
+      <span class="epoch">epoch {epoch.value}</span>
+      <span class="losses" title="Loss, in the colours of the curves">
+        {losses.map(({ set, told }, i) => (
+          <>
+            {i > 0 && " · "}
+            <span class={set}>{told}</span>
+          </>
+        ))}
+      </span>
+      <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
+        {`Epoch ${epoch.value}. Loss: ${told.join(", ")}.`}
+      </span>
+    </>
+  );
+}
+
+function TimeOptions() {
+  const [speed, axes] = [seen.speed.value, seen.axes.value];
+  const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed].sort((a, b) => a - b);
+  return (
+    <>
+      <label>
+        speed
+        <select
+          value={speed}
+          onChange={(event) => change({ speed: Number(event.currentTarget.value) })}
+        >
+          {speeds.map((each) => (
+            <option value={each}>{each}×</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        axes
+        <select
+          value={axes}
+          onChange={(event) =>
+            change({ axes: event.currentTarget.value === "follow" ? "follow" : "fixed" })
+          }
+        >
+          <option value="fixed">fixed</option>
+          <option value="follow">follow</option>
+        </select>
+      </label>
+      {slots.value[1]?.role === "run" && (
+        <span class="legend" aria-hidden="true">
+          ┄ right
+        </span>
+      )}
+      <SpikesButton />
+    </>
+  );
+}
+
+function SpikesButton() {
+  const analysis = slots.value[0]?.analysis.value;
+  const count = spikesOf(slots.value[0]).length;
+  return (
+    <button
+      disabled={!count}
+      title={analysis ? "To the next spike (S)" : "Spikes are being looked for"}
+      onClick={nextSpike}
+    >
+      <span class="spikes" aria-hidden="true">
+        ▼
+      </span>{" "}
+      {spikesTold(analysis, count)}
+    </button>
+  );
+}
+
+function spikesTold(analysis: Analysis | null | undefined, count: number): string {
+  if (!analysis) return "spikes …";
+  if (!analysis.spikes) return "spikes unknown"; // that could not be analysed
+  return count === 1 ? "1 spike" : `${count || "no"} spikes`;
+}
+
+function Slider() {
+  const root = useRef<HTMLDivElement>(null);
+  const picture = useRef<HTMLCanvasElement>(null);
+  const head = useRef<HTMLCanvasElement>(null);
+  const held = useRef<Track | null>(null);
+  useEffect(() => {
+    if (!root.current || !picture.current || !head.current) return;
+    return followTrack(root.current, picture.current, head.current, held);
+  }, []);
+  const drag = (event: PointerEvent): void => {
+    if (held.current)
+      seek(
+        epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)),
+      );
+  };
+  const step = (event: KeyboardEvent): void => {
+    const by = STEPS[event.key];
+    if (by === undefined) return;
+    event.preventDefault(); // or the page scrolls
+    seek(epoch.value + by);
+  };
+  return (
+    <div
+      class="track"
+      ref={root}
+      role="slider"
+      tabIndex={0}
+      aria-label="Epoch"
+      aria-valuemin={0}
+      aria-valuemax={lastEpoch.value}
+      aria-valuenow={epoch.value}
+      aria-valuetext={`Epoch ${epoch.value} of ${lastEpoch.value}`}
+      onKeyDown={step}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag(event);
+      }}
+      onPointerMove={(event) => event.buttons && drag(event)}
+    >
+      <canvas ref={picture} />
+      <canvas ref={head} />
+    </div>
+  );
+}
+
+function followTrack(
+  root: HTMLElement,
+  picture: HTMLCanvasElement,
+  head: HTMLCanvasElement,
+  held: { current: Track | null },
+): () => void {
+  let [width, height] = [0, 0];
+  const drawHeadNow = (): void => {
+    const context = sizedContext(head, width, height);
+    if (!context || !held.current) return;
+    context.clearRect(0, 0, width, height);
+    drawHead(new CanvasPen(context), held.current, epoch.value, palette.value.colours);
+  };
+  const drawAll = (): void => {
+    const context = sizedContext(picture, width, height);
+    if (!context) return;
+    context.clearRect(0, 0, width, height);
+    held.current = trackOf(width, height, slots.value, lastEpoch.value);
+    drawTrack(new CanvasPen(context), held.current, slots.value, palette.value);
+    drawHeadNow();
+  };
+  const observer = new ResizeObserver(([entry]) => {
+    if (!entry) return;
+    ({ width, height } = entry.contentRect);
+    onNextFrame(drawAll);
+  });
+  observer.observe(root);
+  const release = [
+    effect(() => {
+      void [slots.value.map((slot) => slot.analysis.value), palette.value];
+      onNextFrame(drawAll);
+    }),
+    effect(() => {
+      void epoch.value;
+      onNextFrame(drawHeadNow);
+    }),
+  ];
+  return () => {
+    observer.disconnect();
+    release.forEach((stop) => stop());
+    cancelFrame(drawAll);
+    cancelFrame(drawHeadNow);
+  };
+}

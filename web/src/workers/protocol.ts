@@ -1,0 +1,70 @@
+// What the page and its workers say to each other. One makes scenes and owns the run's weights, one
+// measures circuits.
+
+import type { RunDetails } from "../model/server/answers";
+import type { Extent, MapPanel, Numbers, PointPanel, ScenePlan, Sequences } from "../model/types";
+
+export type PanelExtents = Record<PointPanel, Extent>;
+
+/** Circuit measures of one epoch, as the side shows them. */
+export interface CircuitNow {
+  epoch: number;
+  accuracy: number;
+  between: number | null; // null: the sequence embeddings do not vary at all
+  permutation: number | null;
+  suffix: number | null;
+  relevantAttention: number;
+  clusters: number | null; // null: no gap is clear
+  expectedClusters: number;
+  permutationSurvival: number;
+  suffixSurvival: number;
+  exhaustive: boolean;
+}
+
+/** A scene on its way between threads: `sceneOver(plan, buffer)` makes it whole again. */
+export interface SceneParts {
+  epoch: number;
+  finite: boolean;
+  buffer: ArrayBuffer;
+  maps: Partial<Record<MapPanel, Extent>>; // those that were made, over what
+  weights: Numbers; // of the epoch
+}
+
+export interface SceneRequest {
+  epoch: number;
+  maps: Partial<Record<MapPanel, Extent>>; // those that are visible, over what
+}
+
+export type ToWorker =
+  | { type: "open"; id: string; sequences: string | null }
+  | { type: "sequences"; text: string | null }
+  | { type: "scene"; request: SceneRequest; spare: ArrayBuffer | null };
+
+export type FromWorker =
+  | {
+      type: "opened";
+      info: RunDetails;
+      curves: Record<string, Numbers>;
+      sequences: Sequences;
+      plan: ScenePlan;
+      extents: PanelExtents;
+      trouble: string | null;
+    }
+  | {
+      type: "sequences";
+      text: string | null;
+      sequences: Sequences;
+      plan: ScenePlan;
+      extents: PanelExtents;
+    }
+  | { type: "scene"; scene: SceneParts }
+  | { type: "error"; message: string; about: ToWorker["type"] };
+
+export interface ToCircuitWorker {
+  run: RunDetails; // always the same
+  epoch: number;
+  weights: Numbers;
+}
+
+/** null: it cannot be measured, as of weights that are not finite. */
+export type FromCircuitWorker = CircuitNow | null;

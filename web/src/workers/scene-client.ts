@@ -1,0 +1,79 @@
+// The page's side of a worker that makes scenes: at most one is under way, and the next is the
+// latest wanted.
+
+import type { Scene } from "../model/types";
+import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
+
+type Listener = (message: FromWorker) => void;
+
+export class SceneClient {
+  private readonly worker = new Worker(new URL("./scene-worker.ts", import.meta.url), {
+    type: "module",
+  });
+  private busy = false;
+  private wanted: SceneRequest | null = null;
+  private last = "";
+  private spare: ArrayBuffer[] = [];
+
+  constructor(private readonly listener: Listener) {
+    this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
+    this.worker.onerror = (event) => {
+      event.preventDefault();
+      this.listener({
+        type: "error",
+        about: "open",
+        message: "The worker that computes stopped: reload the page.",
+      });
+    };
+  }
+
+  open(id: string, sequences: string | null): void {
+    this.send({ type: "open", id, sequences });
+  }
+
+  setSequences(text: string | null): void {
+    this.last = "";
+    this.send({ type: "sequences", text });
+  }
+
+  /** Asks for a scene unless it is the one that was asked for last. */
+  want(request: SceneRequest): void {
+    const key = JSON.stringify(request);
+    if (key === this.last) return;
+    this.last = key;
+    this.wanted = request;
+    this.next();
+  }
+
+  /** Gives a scene's memory back, once nobody draws it any more. */
+  recycle(scene: Scene): void {
+    if (this.spare.length < 2 && scene.buffer.byteLength) this.spare.push(scene.buffer);
+  }
+
+  close(): void {
+    this.worker.terminate();
+  }
+
+  private receive(message: FromWorker): void {
+    if (message.type === "scene" || (message.type === "error" && message.about === "scene"))
+      this.busy = false;
+    this.listener(message);
+    this.next();
+  }
+
+  private next(): void {
+    if (this.busy || !this.wanted) return;
+    const request = this.wanted;
+    this.wanted = null;
+    this.busy = true;
+    const spare = this.spare.pop() ?? null;
+    this.worker.postMessage(
+      { type: "scene", request, spare } satisfies ToWorker,
+      spare ? [spare] : [],
+    );
+  }
+
+  private send(message: ToWorker): void {
+    this.worker.postMessage(message);
+  }
+}

@@ -1,0 +1,106 @@
+// The worker that owns a run's weights and makes scenes of them. One run for each.
+
+import { ReadableError } from "../model/errors";
+import { sampledEpochs } from "../model/scene/axis-ranges";
+import { runExtents } from "../model/scene/panel-extents";
+import { sceneBuilder, type SceneBuilder, type SceneKernel } from "../model/scene/scene";
+import { sceneKernel } from "../model/scene/scene-kernel";
+import { planeEpoch, sceneOver } from "../model/scene/scene-plan";
+import { chooseSequences } from "../model/sequences";
+import { Api } from "../model/server/api";
+import { StoredRun, taskOf, type LoadedRun } from "../model/server/stored-run";
+import { parseSequences } from "../model/typed-sequences";
+import type { ScenePlan, Sequences } from "../model/types";
+import type { PanelExtents, FromWorker, SceneRequest, ToWorker } from "./protocol";
+import { fetchKernel, modelOf } from "./run-kernel";
+
+const SAMPLED = 64; // epochs that decide fixed axes
+const SAMPLED_FAR = 12; // where the weights are too many to fetch them all
+const SMALL = 32e6; // bytes of weights
+
+const api = new Api(self.location.origin);
+let run: LoadedRun | null = null;
+let kernel: SceneKernel | null = null;
+let builder: SceneBuilder | null = null;
+
+self.onmessage = (event: MessageEvent<ToWorker>): void => {
+  const message = event.data;
+  answer(message).catch((error: unknown) => {
+    const known = error instanceof ReadableError;
+    post({
+      type: "error",
+      about: message.type,
+      message: known ? error.message : `Something went wrong: ${String(error)}`,
+    });
+  });
+};
+
+function post(message: FromWorker, transfer: Transferable[] = []): void {
+  self.postMessage(message, { transfer });
+}
+
+async function answer(message: ToWorker): Promise<void> {
+  switch (message.type) {
+    case "open":
+      return open(message.id, message.sequences);
+    case "sequences":
+      return post({ type: "sequences", text: message.text, ...(await prepare(message.text)) });
+    case "scene":
+      return scene(message.request, message.spare);
+  }
+}
+
+async function open(id: string, sequences: string | null): Promise<void> {
+  const [opened, fetched] = await Promise.all([StoredRun.open(api, id), fetchKernel()]);
+  run = opened;
+  kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
+  const [prepared, trouble] = await prepareOr(sequences);
+  post({ type: "opened", info: opened.details, curves: opened.curves, ...prepared, trouble });
+}
+
+/** A URL may name sequences that make no sense for this run: then they are chosen, and it is told. */
+async function prepareOr(text: string | null): Promise<[Prepared, string | null]> {
+  try {
+    return [await prepare(text), null];
+  } catch (error) {
+    if (text === null || !(error instanceof ReadableError)) throw error;
+    return [await prepare(null), error.message];
+  }
+}
+
+interface Prepared {
+  sequences: Sequences;
+  plan: ScenePlan;
+  extents: PanelExtents;
+}
+
+/** What the sequences decide: the plan of all scenes and the axes. */
+async function prepare(text: string | null): Promise<Prepared> {
+  if (!run || !kernel) throw new ReadableError("No run is open.");
+  const task = taskOf(run);
+  const sequences = text === null ? chooseSequences(task) : parseSequences(text, task);
+  await run.load(planeEpoch(run));
+  builder = sceneBuilder(kernel, run, sequences);
+  return { sequences, plan: builder.plan, extents: await axes(run, builder) };
+}
+
+/** Fixed axes are decided by epochs all over the run; by few where the weights are many to fetch. */
+function axes(of: LoadedRun, from: SceneBuilder): Promise<PanelExtents> {
+  const bytes = of.weightEpochs.length * of.size * 8;
+  const sampled = sampledEpochs(of.weightEpochs, bytes < SMALL ? SAMPLED : SAMPLED_FAR);
+  return runExtents(from, sampled, async (epoch) => {
+    await of.load(epoch);
+    return of.weights(epoch);
+  });
+}
+
+async function scene({ epoch, maps }: SceneRequest, spare: ArrayBuffer | null): Promise<void> {
+  if (!run || !builder) throw new ReadableError("No run is open.");
+  if (!run.ready(epoch)) await run.load(epoch);
+  run.prefetch(epoch);
+  const into = sceneOver(builder.plan, spare ?? undefined);
+  const weights = run.weights(epoch).slice();
+  const { buffer, finite } = builder.build(run.keptEpoch(epoch), weights, maps, into);
+  const made = { epoch: into.epoch, finite, buffer, maps, weights };
+  post({ type: "scene", scene: made }, [buffer, weights.buffer]);
+}
