@@ -55,9 +55,9 @@ class Edit:
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> "Edit":
-        """The way back from `to_dict`."""
+        """The way back from `to_dict`; a ValueError where these are not its tables."""
         rest = dict(tables)
-        return cls(
+        edit = cls(
             epoch=rest.pop("epoch"),
             step=rest.pop("step"),
             parameters=rest.pop("parameters", None),
@@ -65,6 +65,12 @@ class Edit:
             interventions=tuple(rest.pop("interventions", ())),
             unknown=rest,
         )
+        counts = (edit.epoch, edit.step)
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError(f"an edit has its epoch and step, but got {counts}")
+        if not all(isinstance(each, Mapping) for each in (edit.options, *edit.interventions)):
+            raise ValueError("options and interventions of an edit are tables")
+        return edit
 
 
 def edits_to_json(edits: Iterable[Edit]) -> str | None:
@@ -74,8 +80,13 @@ def edits_to_json(edits: Iterable[Edit]) -> str | None:
 
 
 def edits_from_json(text: str | None) -> tuple[Edit, ...]:
-    """The way back."""
-    return tuple(Edit.from_dict(tables) for tables in json.loads(text)) if text else ()
+    """The way back; a ValueError where it is not such a text."""
+    if text is None:
+        return ()
+    tables = json.loads(text)
+    if not isinstance(tables, list):
+        raise ValueError(f"edits are a list, but got {text}")
+    return tuple(Edit.from_dict(table) for table in tables)
 
 
 def steps_per_epoch(config: Config) -> int:
@@ -117,8 +128,8 @@ def why_not_replayable(edits: Iterable[Edit]) -> str | None:
             return f"interventions {place}"
         for name in edit.unknown:
             return f"{name} {place}"
-        for name in edit.options:
-            if name not in OPTIONS:
+        for name, value in edit.options.items():
+            if name not in OPTIONS or not OPTIONS[name].takes(value):
                 return f"a change of {name} {place}"
     return None
 

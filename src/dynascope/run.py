@@ -207,6 +207,7 @@ class Run:
         from dynascope.trainer import Trainer
 
         epoch, origin = self._checked(epoch), self.origin
+        self.check_replayable()
         if origin and origin.kind == "branch" and origin.step is not None:
             first = origin.epoch or 0
             first += origin.step > self.steps_done(first)  # in the middle of the next one

@@ -246,6 +246,19 @@ class TestStored:
         assert not sgd.states[:, len(sgd.slots) :].any()
 
     @pytest.mark.parametrize(
+        "text",
+        ["[", "[3]", "{}", '[{"epoch":1}]', '[{"epoch":-1,"step":2}]', '[{"epoch":"1","step":2}]'],
+    )
+    def test_edits_that_are_none_are_damage(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+    ) -> None:
+        monkeypatch.setattr("dynascope.store.schema.edits_to_json", lambda edits: text)
+        ds.Runs([batches((2, 64))]).save(tmp_path / "runs")
+        (run,) = ds.load(tmp_path / "runs", strict=True)
+        with pytest.raises(ds.DynascopeError, match="expected as written"):
+            assert run.origin
+
+    @pytest.mark.parametrize(
         ("edit", "said"),
         [
             (
@@ -253,6 +266,8 @@ class TestStored:
                 "interventions at epoch 2, step 8",
             ),
             (Edit(2, 8, options={"training.later": 3}), "a change of training.later at epoch 2"),
+            (Edit(2, 8, options={"training.optimizer": "later"}), "a change of training.optimizer"),
+            (Edit(2, 8, options={"training.batch": [8]}), "a change of training.batch at epoch 2"),
             (Edit(2, 8, unknown={"data": "0f"}), "data at epoch 2, step 8"),
         ],
     )

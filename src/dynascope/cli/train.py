@@ -146,7 +146,7 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Work]
         raise DynascopeError(
             f"--continue: expected a run that can go on, but it diverged at epoch {run.diverged}."
         )
-    if run.config.training.schedule == "cosine":
+    if run.config_at(run.epochs).training.schedule == "cosine":
         raise DynascopeError(
             "--continue: expected training.schedule constant or warmup, but got 'cosine', whose "
             "length is part of the run; without --continue, --from fine-tunes from it."

@@ -20,7 +20,6 @@ from dynascope._validate import (
     Maybe,
     Positions,
     Real,
-    RefusedError,
     Rule,
     Span,
     Whole,
@@ -156,15 +155,7 @@ def unknown_values(row: Mapping[str, Any]) -> dict[str, Any]:
     {'model.activation': 'snake'}
     """
     values = {name: row[field.name] for name, field in CONFIG.items()}
-    return {name: value for name, value in values.items() if not _takes(OPTIONS[name], value)}
-
-
-def _takes(rule: Rule[object], value: object) -> bool:
-    try:
-        rule.read(value)
-    except RefusedError:
-        return False
-    return True
+    return {name: value for name, value in values.items() if not OPTIONS[name].takes(value)}
 
 
 def config_of(row: Mapping[str, Any]) -> Config:

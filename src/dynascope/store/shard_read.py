@@ -46,8 +46,9 @@ class Shard(CheckedTable):
     @property
     def curves(self) -> frozenset[str] | None:
         """The curves that its runs have; None where the file is too old to say."""
-        names = self.about.get("curves")
-        return None if names is None else frozenset(names)
+        with reading():
+            names = self.about.get("curves")
+            return None if names is None else frozenset(names)
 
     def absent(self, field: pa.Field) -> pa.Array:
         if field.name in AS_BEFORE:
@@ -57,13 +58,14 @@ class Shard(CheckedTable):
     def unknown_options(self, row: int) -> dict[str, Any]:
         """Options that this version does not know, where they change what the run is, by dotted
         name. What is only about recording does not."""
-        before = self.about.get("as_before", {})
-        values = {name: column[row].as_py() for name, column in self._unknown.items()}
-        return {
-            name: value
-            for name, value in values.items()
-            if value is not None and not same_value(value, before.get(name))
-        }
+        with reading():
+            before = self.about.get("as_before", {})
+            values = {name: column[row].as_py() for name, column in self._unknown.items()}
+            return {
+                name: value
+                for name, value in values.items()
+                if value is not None and not same_value(value, before.get(name))
+            }
 
     @cached_property
     def _unknown(self) -> Mapping[str, pa.ChunkedArray]:

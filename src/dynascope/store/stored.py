@@ -30,6 +30,7 @@ from dynascope.store.analyses import SHOWN, read_sources
 from dynascope.store.analyses import columns as analyses_of
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
+from dynascope.store.parquet_file import reading
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of, unknown_values
 from dynascope.store.shard_read import Shard
 from dynascope.store.tables import MARKS, check_columns, marked, schema_of
@@ -134,7 +135,7 @@ class StoredRun(Run):
 
     @cached_property
     def origin(self) -> Origin | None:
-        return origin_of(self._scalars)
+        return _whole(self._shard.path, lambda: _sound(origin_of, self._scalars))
 
     @cached_property
     def seconds(self) -> float:
@@ -310,6 +311,12 @@ def _whole(path: object, read: Callable[[], Value]) -> Value:
         return read()
     except DamagedError as error:
         raise DynascopeError(f"{path}: expected as written, but {error}.") from None
+
+
+def _sound(read: Callable[[Mapping[str, Any]], Value], row: Mapping[str, Any]) -> Value:
+    """What a row says, where whatever is odd about it is damage."""
+    with reading():
+        return read(row)
 
 
 class StoredRuns(Runs):
