@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from later_version import AS_BEFORE, NEW_CURVE, run_later
+from showing import show, tiny_client
 
 import dynascope as ds
 from dynascope.cli import main
@@ -216,6 +217,19 @@ class TestLater:
         assert main(["check", told["folder"]]) == 0
         assert main(["report", told["folder"]]) == 0
         assert "6 runs" in capsys.readouterr().out
+        assert main(["report", f"{told['folder']}#{told['ids']['training']}"]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert "not replayable, since this version does not know training.lookahead = 3" in text
+
+    def test_shown(self, told: dict[str, Any], tmp_path: Path) -> None:
+        with show(tiny_client(tmp_path), told["folder"]) as server:
+            assert len(server.get("/api/runs").json["columns"]["id"]) == 6
+            for name, status in (("as before", 200), ("training", 200), ("task", 422)):
+                run = told["ids"][name]
+                assert server.get(f"/api/run/{run}/curves").status == 200
+                answer = server.get(f"/api/run/{run}")
+                assert answer.status == status
+                assert ("does not know" in str(answer.json)) == (name == "training")
 
 
 class TestFooter:

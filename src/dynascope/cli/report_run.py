@@ -13,7 +13,7 @@ from dynascope.analysis.follow import last_sound_epoch
 from dynascope.analysis.rows import attempt, circuit_of, joined, plain
 from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.table import stdout
-from dynascope.run import Run
+from dynascope.run import Run, spelt_options
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,9 @@ def _headline(run: Run) -> str:
     ended = f"accuracy {accuracy(row)}"
     if run.diverged is not None:
         ended = f"diverged at epoch {run.diverged}"
+    if run.unknown_options:
+        options = spelt_options(run.unknown_options)
+        ended += f"; not replayable, since this version does not know {options}"
     what = f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}"
     return f"Run {run.id}, seed {run.seed}: {what}, {run.epochs} epochs, {ended}"
 

@@ -30,6 +30,8 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
     """What `/api/run/ID` says. Of a run whose trajectory is damaged the rest is still there."""
     notes: list[str] = []
     config, summary = run.config, run.summary()
+    if run.unknown_options:
+        _if_there(run.check_replayable, notes)
     return plain(  # type: ignore[no-any-return]
         {
             "id": run.id,
