@@ -143,7 +143,9 @@ template <class T> constexpr Engine<T> engine() {
       [](const void* t, T* packed) { trainer<T>(t).read_parameters(packed); },
       [](void* t, const T* packed) { trainer<T>(t).set_parameters(packed); },
       [](const void* t, T* state) { trainer<T>(t).read_state(state); },
-      [](void* t, const T* state, int64_t epoch) { trainer<T>(t).write_state(state, epoch); },
+      [](void* t, const T* state, int64_t epoch, int64_t step) {
+        trainer<T>(t).write_state(state, epoch, step);
+      },
       initialize<T>,
       work_bytes<T>,
       loss_and_gradient<T>,

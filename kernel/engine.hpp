@@ -18,7 +18,7 @@ template <class T> struct Engine {
   void (*read_parameters)(const void* trainer, T* packed);
   void (*set_parameters)(void* trainer, const T* packed);
   void (*read_state)(const void* trainer, T* state);
-  void (*write_state)(void* trainer, const T* state, int64_t epoch);
+  void (*write_state)(void* trainer, const T* state, int64_t epoch, int64_t step);
 
   void (*initialize)(T* packed, const Shape&, uint64_t seed);
   uint64_t (*work_bytes)(const Shape&, int64_t count);  // for the four below

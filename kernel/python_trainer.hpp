@@ -67,10 +67,10 @@ template <class T> class PyTrainer {
     engine<T>().read_state(trainer_, out.data());
     return out;
   }
-  void set_state(const Array<T>& state, int64_t epoch) {
+  void set_state(const Array<T>& state, int64_t epoch, int64_t step) {
     expect(static_cast<int64_t>(state.size()) == 3 * size_, "a state has three rows of weights");
     nb::gil_scoped_release release;
-    engine<T>().write_state(trainer_, state.data(), epoch);
+    engine<T>().write_state(trainer_, state.data(), epoch, step);
   }
 
  private:
@@ -132,7 +132,7 @@ template <class T> void bind_trainer(nb::module_& m, const char* name) {
       .def("parameters", &Self::parameters)
       .def("set_parameters", &Self::set_parameters, "packed"_a)
       .def("state", &Self::state)
-      .def("set_state", &Self::set_state, "state"_a, "epoch"_a);
+      .def("set_state", &Self::set_state, "state"_a, "epoch"_a, "step"_a);
 }
 
 }  // namespace dynascope

@@ -53,12 +53,13 @@ template <class T> class Trainer {
     pack(out + 2 * layout_.packed_size, optimizer_.second, layout_);
   }
 
-  /// A state as read_state gave it, at the end of `epoch`.
-  void write_state(const T* in, int64_t epoch) {
+  /// A state as read_state gave it, at the end of `epoch`, after `step` steps in all: a run whose
+  /// batch was another before has done another number of them.
+  void write_state(const T* in, int64_t epoch, int64_t step) {
     unpack(theta_, in, layout_);
     unpack(optimizer_.first, in + layout_.packed_size, layout_);
     unpack(optimizer_.second, in + 2 * layout_.packed_size, layout_);
-    progress_ = {epoch, 0, epoch * steps_per_epoch(), -1};
+    progress_ = {epoch, 0, step, -1};
     begin_epoch();
   }
 

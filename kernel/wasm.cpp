@@ -410,12 +410,14 @@ EXPORT(read_state) void read_state(TrainerHandle* t, void* state) {
   });
 }
 
-/// A state as `read_state` gave it, at the end of `epoch`.
-EXPORT(write_state) int write_state(TrainerHandle* t, const void* state, double epoch) {
-  if (!whole("epoch", epoch, 0, MAX_EPOCHS)) return BAD_INPUT;
+/// A state as `read_state` gave it, at the end of `epoch`, after `step` steps in all.
+EXPORT(write_state)
+int write_state(TrainerHandle* t, const void* state, double epoch, double step) {
+  if (!whole("epoch", epoch, 0, MAX_EPOCHS) || !whole("step", step, 0, WHOLE)) return BAD_INPUT;
   t->model.visit([&](auto zero) {
     using T = decltype(zero);
-    engine<T>().write_state(t->kernel, static_cast<const T*>(state), static_cast<int64_t>(epoch));
+    engine<T>().write_state(t->kernel, static_cast<const T*>(state), static_cast<int64_t>(epoch),
+                            static_cast<int64_t>(step));
   });
   return FINE;
 }

@@ -20,7 +20,7 @@ from dynascope.option_rules import Maybe, Rule
 from dynascope.option_sections import LATER as LATER
 from dynascope.option_sections import OPTIONS as OPTIONS
 from dynascope.option_sections import options_class, settle
-from dynascope.option_tables import from_tables, from_toml, plain_value, to_tables, toml_value
+from dynascope.option_tables import from_tables, from_toml, to_tables, toml_value
 
 if TYPE_CHECKING:
     from dynascope._kernel import (
@@ -224,10 +224,7 @@ class Config:
         del tables["record"]
         tables["model"]["embeddings"] = self.embeddings
         for name, before in LATER.items():
-            section, _, option = name.rpartition(".")
-            table = tables.get(section, {}) if section else tables
-            if option in table and table[option] == plain_value(before):
-                del table[option]
+            _leave_out(tables, name, before)
         return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def digest(self) -> str:
@@ -276,6 +273,25 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise expected("setting", "NAME=VALUE, such as model.dim=3", text)
     optional = isinstance(_known(name), Maybe)
     return name, None if optional and value.casefold() == "none" else toml_value(value)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two values of an option are the same: spelt alike in JSON.
+
+    >>> same_value((1, 2), [1, 2]), same_value(0, False), same_value(1, 1.0)
+    (True, False, False)
+    """
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _leave_out(tables: dict[str, Any], name: str, value: object) -> None:
+    """Remove an option that has this value, and its section if nothing else is in it."""
+    section, _, option = name.rpartition(".")
+    table = tables.get(section, {}) if section else tables
+    if option in table and same_value(table[option], value):
+        del table[option]
+        if not table:
+            del tables[section]
 
 
 def _known(name: str) -> Rule[object]:

@@ -44,6 +44,14 @@ class Rule(ABC, Generic[Stored_co]):
     def read(self, value: object) -> Stored_co:
         """The value as it is stored; raises `RefusedError`."""
 
+    def takes(self, value: object) -> bool:
+        """Whether it is one of the accepted values."""
+        try:
+            self.read(value)
+        except RefusedError:
+            return False
+        return True
+
     def check(self, field: str, value: object) -> Stored_co:
         """`read`, with a refusal turned into the sentence for people."""
         try:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.cached import cached_property
+from dynascope.edits import steps_per_epoch
+from dynascope.errors import DynascopeError
 from dynascope.run import Run
-from dynascope.run_size import steps_per_epoch
 from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]
@@ -51,6 +52,11 @@ class Replay:
     """One kernel that goes to any place of a run and records what it does there."""
 
     def __init__(self, run: Run) -> None:
+        if run.edits:
+            raise DynascopeError(
+                f"run {run.id}: expected one whose options stay the same, to follow its steps, but "
+                f"they change at epoch {run.edits[0].epoch}; look at the run that it branches from."
+            )
         self._run, self._config = run, run.config
         self._kernel = Trainer.at(run, 0)._kernel
         self._marks = {0: self._kernel.state()}  # states to start from, besides those kept
@@ -94,7 +100,7 @@ class Replay:
         It goes on over the ends of epochs, also of the run. Rows after a divergence are NaN.
         """
         twin = self._twin
-        twin.set_state(self.state(epoch).astype(np.float64), epoch)
+        twin.set_state(self.state(epoch).astype(np.float64), epoch, self._run.steps_done(epoch))
         twin.advance(_ALL, skipped)
         yield twin.parameters()[None]
         size = max(1, _BLOCK // twin.parameters().nbytes)
@@ -148,5 +154,5 @@ class Replay:
         state = self._marks[nearest]
         if len(kept) and kept[-1] >= nearest:
             nearest, state = int(kept[-1]), np.ascontiguousarray(self._run.states[len(kept) - 1])
-        self._kernel.set_state(state, nearest)
+        self._kernel.set_state(state, nearest, self._run.steps_done(nearest))
         self._kernel.advance(epoch - nearest, _ALL)

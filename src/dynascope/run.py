@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,13 +13,14 @@ import numpy.typing as npt
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
 from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
+from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
+from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
 from dynascope.errors import DynascopeError, expected
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
-from dynascope.run_size import steps_per_epoch
 from dynascope.services import services
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class Origin:
     `kind`: "fine-tune" (given weights, fresh moments, epoch 0), "branch" (weights changed in the
     middle: moments and epochs go on) or "import" (trained by other code). `parent` and `epoch` name
     the run it came from, where known; `step` is the number of steps done by then; `start` is a hash
-    of the given weights.
+    of the given weights. `edits` are there once an option has changed on the way: from then on all
+    changes, the last one of which is at `epoch` and `step`.
     """
 
     kind: str
@@ -52,6 +54,12 @@ class Origin:
     parent: str | None = None
     epoch: int | None = None
     step: int | None = None
+    edits: tuple[Edit, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; an origin without edits does not mention them."""
+        values = {**vars(self), "edits": [edit.to_dict() for edit in self.edits]}
+        return values if self.edits else {k: v for k, v in values.items() if k != "edits"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +85,9 @@ class Run:
 
     A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
     loss above 1e4; later values are NaN.
+
+    Of a run that another version recorded, `unrecorded` names curves that came later, and
+    `unknown_options` has options that this one does not know.
     """
 
     config: Config
@@ -91,6 +102,8 @@ class Run:
     data: Data | None = None
     seconds: float = 0.0
     steps: Steps | None = None
+    unrecorded: frozenset[str] = frozenset()
+    unknown_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in (self.table, self.weights, self.states):
@@ -109,7 +122,7 @@ class Run:
     @cached_property
     def curves(self) -> Mapping[str, Array]:
         """What was recorded each epoch, by name: arrays of length epochs + 1."""
-        has = recorded_curves(self.config, self.data)
+        has = recorded_curves(self.config, self.data) - self.unrecorded
         return {name: self.table[:, i] for i, name in enumerate(CURVE_NAMES) if name in has}
 
     def parameters(self, epoch: int = -1) -> Parameters:
@@ -145,11 +158,57 @@ class Run:
             )
         return dataset(self.config.task, self.seed, split)
 
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What changed on the way, if an option did."""
+        return self.origin.edits if self.origin else ()
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The names of the rows of a state; further rows are not used."""
+        return SLOTS[self.config.training.optimizer]
+
+    def config_at(self, epoch: int) -> Config:
+        """The config with the options that hold from the end of an epoch on."""
+        return config_at(self.config, self.edits, epoch)
+
+    def steps_done(self, epoch: int) -> int:
+        """Steps at the end of an epoch, over all epochs."""
+        return steps_done(self.config, self.edits, epoch)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether training can be repeated and continued from what was kept."""
+        return self._why_not_replayable() is None
+
+    def check_replayable(self) -> None:
+        """Refuse a run that is not replayable, in a sentence that says why."""
+        why = self._why_not_replayable()
+        if why is not None:
+            raise DynascopeError(f"run {self.id}: expected one that can be replayed, but {why}")
+
+    def _why_not_replayable(self) -> str | None:
+        if self.origin and self.origin.kind == "import":
+            return (
+                "it is imported: its data and moments were not kept; look at a kept epoch, or "
+                "fine-tune from it."
+            )
+        if self.unknown_options:
+            return (
+                "it was made with options that this version of dynascope does not know "
+                f"({spelt_options(self.unknown_options)}); use a newer one."
+            )
+        if edit := why_not_replayable(self.edits):
+            return f"this version of dynascope cannot repeat {edit}; use a newer one."
+        return None
+
     def trainer(self, epoch: int = -1) -> "Trainer":
         """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
         epoch, origin = self.checked_epoch(epoch), self.origin
+        self.check_replayable()
         if origin and origin.kind == "branch" and origin.step is not None:
-            first = -(-origin.step // steps_per_epoch(self.config))  # the first end of an epoch
+            first = origin.epoch or 0
+            first += origin.step > self.steps_done(first)  # in the middle of the next one
             if epoch < first:
                 what = f"at least {first}, where this branch of run {origin.parent} begins"
                 raise expected("epoch", what, epoch, "what came before is that run's to go on with")
@@ -163,7 +222,8 @@ class Run:
             raise DynascopeError(
                 f"run: expected one that can go on, but it diverged at epoch {self.diverged}."
             )
-        if self.config.training.ends:
+        self.check_replayable()
+        if self.config_at(self.epochs).training.ends:
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to go on with a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."
@@ -292,11 +352,22 @@ class Runs(Sequence[Run]):
         services().save(self, folder, append)
 
 
+def spelt_options(options: Mapping[str, Any]) -> str:
+    """Options for a sentence.
+
+    >>> spelt_options({"training.lr": 0.1, "model.norm": "rms"})
+    'training.lr = 0.1, model.norm = "rms"'
+    """
+    return ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
+
+
 def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:
     """The id of a run, known before it is trained: a hash of this JSON, keys sorted, no spaces."""
     what = {
         "data": json.dumps(data.digest() if data else None),
-        "origin": json.dumps(vars(origin) if origin else None, sort_keys=True, separators=_CLOSE),
+        "origin": json.dumps(
+            origin.to_dict() if origin else None, sort_keys=True, separators=_CLOSE
+        ),
         "seed": str(seed),
     }
     rest = ",".join(f'"{name}":{value}' for name, value in what.items())
@@ -319,17 +390,14 @@ def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _recorded(config: Config, tested: bool) -> frozenset[str]:
-    record, biases = config.record, () if config.model.bias else ("receptor_bias", "assembler_bias")
-    missing = [f"/{name}" for name in biases]
-    missing += [] if record.unseen else ["unseen_"]
-    missing += [] if record.gradients else ["grad_norm/", "grad_norm_max/"]
-    missing += [] if record.full_gradients else ["full_grad_norm/"]
-    missing += [] if tested else ["test_"]
-    return frozenset(
-        name
-        for name in CURVE_NAMES
-        if not any(name.endswith(m) if m[0] == "/" else name.startswith(m) for m in missing)
-    )
+    def has(curve: Curve) -> bool:
+        if not curve.needs:
+            return True
+        return tested if curve.needs == "test" else bool(getattr(config.record, curve.needs))
+
+    absent = PARAMETERS.keys() - config.shapes.keys()
+    names = (name for curve in CURVES if has(curve) for name in curve.names)
+    return frozenset(name for name in names if name.partition("/")[2] not in absent)
 
 
 def step_curves(table: Array, config: Config) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""How large a run will be: weights, steps of an epoch, rows and bytes of its record."""
+"""How large a run will be: weights, rows and bytes of its record."""
 
 from functools import lru_cache
 
@@ -6,16 +6,12 @@ import numpy as np
 
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
 from dynascope.config import Config
+from dynascope.edits import steps_per_epoch
 
 
 def weight_count(config: Config) -> int:
     """Numbers that are trained."""
     return sum(int(np.prod(shape)) for shape in config.shapes.values())
-
-
-def steps_per_epoch(config: Config) -> int:
-    """Batches of an epoch, the last of which may not be full."""
-    return -(-config.task.train_size // config.training.batch)
 
 
 @lru_cache(maxsize=4096)  # a sweep asks for each of its runs

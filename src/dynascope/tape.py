@@ -4,6 +4,7 @@ Row numbers follow from the epoch: curves have a row per epoch, weights and stat
 epoch divisible by `weights_every` and `state_every`; the last ones are added when a run is read.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy.typing as npt
 
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES, Trainer32, Trainer64
 from dynascope.config import Config
+from dynascope.edits import Edit, steps_done
 from dynascope.run import Run, Steps, step_curves
-from dynascope.run_size import kept_rows, steps_per_epoch, weight_count
+from dynascope.run_size import kept_rows, weight_count
 
 Array = npt.NDArray[Any]
 Kernel = Trainer32 | Trainer64
@@ -21,8 +23,8 @@ Kernel = Trainer32 | Trainer64
 class Tape:
     """What one trainer has recorded."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    def __init__(self, config: Config, edits: Sequence[Edit] = ()) -> None:
+        self._config, self._changes = config, tuple(edits)
         self._size = weight_count(config)
         self._dtype = np.dtype(config.precision)
         self._weights_every = config.record.weights_every
@@ -36,7 +38,7 @@ class Tape:
         self._steps: tuple[Array, Array] | None = None
         self._steps_done = 0
         if config.record.steps:
-            count = (config.record.steps[1] - config.record.steps[0]) * steps_per_epoch(config)
+            count = self._steps_until(config.record.steps[1])
             self._steps = (
                 self._empty(count, len(STEP_CURVE_NAMES)),
                 self._empty(count, self._size),
@@ -46,7 +48,7 @@ class Tape:
     @classmethod
     def of(cls, run: Run, epoch: int) -> "Tape":
         """The tape as it was when `run` had reached `epoch`."""
-        tape = cls(run.config)
+        tape = cls(run.config, run.edits)
         tape.reserve(max(epoch, run.config.training.epochs))
         tape.table[: epoch + 1] = run.table[: epoch + 1]
         for kept, at in zip(run.weights, run.weight_epochs, strict=True):
@@ -60,8 +62,7 @@ class Tape:
             elif run.origin is not None and run.origin.kind == "branch":
                 tape._edits[int(at)] = kept.copy()
         if run.steps and tape._steps:
-            done = max(0, min(epoch, run.steps.last_epoch) - run.steps.first_epoch)
-            tape._steps_done = done * steps_per_epoch(run.config)
+            tape._steps_done = tape._steps_until(min(epoch, run.steps.last_epoch))
             for name, curve in run.steps.curves.items():
                 column = STEP_CURVE_NAMES.index(name)
                 tape._steps[0][: tape._steps_done, column] = curve[: tape._steps_done]
@@ -115,6 +116,20 @@ class Tape:
         if self._fence is not None and kernel.epoch >= self._fence:
             self._edits[kernel.epoch] = kernel.state()
             self._fence = None
+
+    def change(self, edits: Sequence[Edit]) -> None:
+        """From here on there are other options, and so perhaps another number of steps to keep."""
+        self._changes = tuple(edits)
+        if self._steps and self._config.record.steps:
+            count = self._steps_until(self._config.record.steps[1])
+            curves, weights = (self._grown(rows[: self._steps_done], count) for rows in self._steps)
+            self._steps = (curves[:count], weights[:count])
+
+    def _steps_until(self, epoch: int) -> int:
+        """How many steps are kept by the end of an epoch."""
+        first = self._config.record.steps[0] if self._config.record.steps else epoch
+        before = steps_done(self._config, self._changes, first)
+        return max(0, steps_done(self._config, self._changes, epoch) - before)
 
     def mark_edit(self, kernel: Kernel) -> None:
         """The weights have been changed by hand: keep what replay needs."""

@@ -2,18 +2,24 @@
 
 import hashlib
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, check_config
 from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
+from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.tape import Tape
+
+Array = npt.NDArray[Any]
 
 _ALWAYS = 2**62  # steps or epochs: no limit
 _SLICE = 0.2  # seconds of computing between looks at Ctrl-C
@@ -36,6 +42,12 @@ class Trainer:
     >>> trainer.advance(2)  # the epoch begun by the seven steps counts
     >>> trainer.run.epochs, trainer.run.origin.kind
     (5, 'branch')
+
+    `change` makes a branch, too: from there on training has other options.
+
+    >>> trainer.change({"training.lr": 1e-2, "training.batch": 64})
+    >>> trainer.advance(1); trainer.step
+    352
     """
 
     def __init__(
@@ -54,7 +66,7 @@ class Trainer:
             start = fitted_start(start, self.config, self.seed)
             self.origin = origin or Origin("fine-tune", fingerprint(start))
         self._kernel = _make(self.config, self.seed, data, start)
-        self._tape = Tape(self.config)
+        self._tape = Tape(self.config, self.origin.edits if self.origin else ())
         self._tape.begin(self._kernel)
         self._seconds = 0.0
         self._diverged: int | None = None  # known from the run that this one replays
@@ -63,22 +75,19 @@ class Trainer:
     @classmethod
     def at(cls, run: Run, epoch: int) -> "Trainer":
         """A trainer with the history of `run` up to `epoch`, in exactly that state."""
-        if run.origin and run.origin.kind == "import":
-            raise DynascopeError(
-                f"run {run.id}: expected one that can be replayed, but it is imported: its data "
-                "and moments were not kept; look at a kept epoch, or fine-tune from it."
-            )
+        run.check_replayable()
         made = cls.__new__(cls)
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
         start = Parameters.from_flat(run.weights[0], run.config.shapes)
-        made._kernel = _make(run.config, run.seed, run.data, start)
+        made._kernel = _make(run.config_at(epoch), run.seed, run.data, start)
         made._tape = Tape.of(run, epoch)
         made._seconds, made._asked = run.seconds, epoch
         made._diverged = epoch if run.diverged == epoch else None
         kept = np.flatnonzero(run.state_epochs <= epoch)
         if len(kept):  # else: from the start, with fresh moments
             state = np.ascontiguousarray(run.states[kept[-1]])
-            made._kernel.set_state(state, int(run.state_epochs[kept[-1]]))
+            at = int(run.state_epochs[kept[-1]])
+            made._kernel.set_state(state, at, run.steps_done(at))
         made._kernel.advance(epoch - made._kernel.epoch, _ALWAYS)
         return made
 
@@ -131,17 +140,54 @@ class Trainer:
         if not isinstance(new, Parameters) or new.shapes != self.config.shapes:
             got = new.shapes if isinstance(new, Parameters) else type(new).__name__
             raise expected("parameters", f"ds.Parameters with shapes {self.config.shapes}", got)
-        if self.diverged is not None:
-            raise DynascopeError(
-                "parameters: expected a run that goes on, but it diverged at epoch "
-                f"{self.diverged}."
-            )
+        self._check_going_on("parameters")
         new = new.check().astype(self.config.precision)
-        known = self.origin is not None and self._tape.edited  # a second edit within one epoch
-        parent = self.origin.start if self.origin and known else self.run.id
-        self.origin = Origin("branch", fingerprint(new), parent, self.epoch, self.step)
+        hashed = fingerprint(new)
+        # Runs whose options never changed have no edits: their ids are those of format 1.
+        more = (Edit(self.epoch, self.step, parameters=hashed),) if self._edits else ()
+        self._branch(hashed, (*self._edits, *more))
         self._kernel.set_parameters(new.flat)
         self._tape.mark_edit(self._kernel)
+
+    def change(self, options: Mapping[str, object]) -> None:
+        """Go on with other training options, under their dotted names, from the end of an epoch on.
+
+        Like new weights this makes a branch: moments and epoch stay. The batch may change as well;
+        steps are counted on. Not `training.epochs`: how long it goes on is up to `advance`.
+        """
+        self._check_going_on("options")
+        if self._kernel.step_in_epoch:
+            raise DynascopeError(
+                "options: expected the end of an epoch, but training is "
+                f"{self._kernel.step_in_epoch} steps into one; advance(1) ends it."
+            )
+        changes = changed_options(self.config, self._edits, self.epoch, options)
+        if not changes:
+            return
+        edits = (*self._edits, Edit(self.epoch, self.step, options=changes))
+        state, old = self._kernel.state(), config_at(self.config, self._edits, self.epoch)
+        self._branch(fingerprint(self.parameters), edits)
+        new = config_at(self.config, edits, self.epoch)
+        kernel = _make(new, self.seed, self.data, self.parameters)
+        kernel.set_state(_moved(state, old, new), self.epoch, self.step)
+        self._kernel = kernel
+        self._tape.change(edits)
+        self._tape.mark_edit(kernel)
+
+    @property
+    def _edits(self) -> tuple[Edit, ...]:
+        return self.origin.edits if self.origin else ()
+
+    def _branch(self, start: str, edits: tuple[Edit, ...]) -> None:
+        known = self.origin is not None and self._tape.edited  # a second edit within one epoch
+        parent = self.origin.start if self.origin and known else self.run.id
+        self.origin = Origin("branch", start, parent, self.epoch, self.step, edits)
+
+    def _check_going_on(self, field: str) -> None:
+        if self.diverged is not None:
+            raise DynascopeError(
+                f"{field}: expected a run that goes on, but it diverged at epoch {self.diverged}."
+            )
 
     @property
     def run(self) -> Run:
@@ -153,7 +199,8 @@ class Trainer:
             )
         epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
         config = self.config
-        if epochs > config.training.epochs and not config.training.ends:
+        ends = config_at(config, self._edits, self.epoch).training.ends
+        if epochs > config.training.epochs and not ends:
             config = config.replace({"training.epochs": epochs})  # what it would be in one go
         weights, weight_epochs, states, state_epochs = self._tape.kept(self._kernel)
         return Run(
@@ -229,6 +276,15 @@ def _make(
         config.record.gradients,
         config.record.full_gradients,
     )
+
+
+def _moved(state: Array, old: Config, new: Config) -> Array:
+    """A state of one rule as another has it: slots by name, the rest zero."""
+    had, has = SLOTS[old.training.optimizer], SLOTS[new.training.optimizer]
+    moved = np.zeros_like(state)
+    for row, slot in enumerate(has):
+        moved[row] = state[had.index(slot)]
+    return moved
 
 
 def _count(field: str, value: object) -> int:

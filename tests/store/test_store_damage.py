@@ -228,9 +228,9 @@ class TestNewer:
     """A store that a later version wrote says so."""
 
     def test_shards(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("dynascope.store.shard_write.FORMAT", 2)
+        monkeypatch.setattr("dynascope.store.shard_write.FORMAT", 3)
         train().save(tmp_path / "runs")
-        text = "it has format 2, and this dynascope reads 1; a newer one will read it"
+        text = "it has format 3, and this dynascope reads 1 to 2; a newer one will read it"
         with pytest.warns(ds.DamageWarning, match=text):
             assert not len(ds.load(tmp_path / "runs"))
         with pytest.raises(ds.DynascopeError, match=text):

@@ -96,7 +96,7 @@ class TestSaving:
         train().save(tmp_path / "runs")
         (file,) = (tmp_path / "runs" / "runs").iterdir()
         about = json.loads(pq.read_metadata(file).metadata[b"dynascope"])
-        assert (about["format"], about["dynascope"]) == (1, ds.__version__)
+        assert (about["format"], about["dynascope"]) == (2, ds.__version__)
         assert set(about["columns"]) == set(SCHEMA.names)
 
     def test_names_follow_from_contents(

@@ -13,9 +13,9 @@ from small_runs import Array
 import dynascope as ds
 from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import phases
+from dynascope.edits import steps_per_epoch
 from dynascope.replay import Replay
 from dynascope.run import Origin
-from dynascope.run_size import steps_per_epoch
 from dynascope.theory import Plateau, flat_directions, saddles
 from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._metric import learning_rate

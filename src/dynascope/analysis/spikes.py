@@ -183,6 +183,9 @@ def _explained(run: Run, found: list[Spike], losses: Array, most: int | None) ->
     if run.origin is not None and run.origin.kind == "import":
         why = "an imported run cannot be replayed, since its data and moments were not kept"
         return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
+    if run.edits or not run.replayable:
+        why = "the options that its steps were made with changed on the way, or are not known"
+        return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
     replay, train = Replay(run), TrainSet.of(run)
 
     def told(spike: Spike) -> Spike:

@@ -16,7 +16,7 @@ from dynascope.findings.kind import Listing
 from dynascope.findings.making import attempt
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.plain import plain
-from dynascope.run import Run
+from dynascope.run import Run, spelt_options
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,9 @@ def _headline(run: Run) -> str:
     ended = f"accuracy {accuracy(row)}"
     if run.diverged is not None:
         ended = f"diverged at epoch {run.diverged}"
+    if run.unknown_options:
+        options = spelt_options(run.unknown_options)
+        ended += f"; not replayable, since this version does not know {options}"
     what = f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}"
     return f"Run {run.id}, seed {run.seed}: {what}, {run.epochs} epochs, {ended}"
 

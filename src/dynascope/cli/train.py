@@ -149,7 +149,7 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Train
         raise DynascopeError(
             f"--continue: expected a run that can go on, but it diverged at epoch {run.diverged}."
         )
-    if run.config.training.ends:
+    if run.config_at(run.epochs).training.ends:
         raise DynascopeError(
             "--continue: expected training.schedule constant or warmup, but got 'cosine', whose "
             "length is part of the run; without --continue, --from fine-tunes from it."

@@ -30,6 +30,8 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
     """What `/api/run/ID` says. Of a run whose trajectory is damaged the rest is still there."""
     notes: list[str] = []
     config, summary = run.config, run.summary()
+    if run.unknown_options:
+        _if_there(run.check_replayable, notes)
     return plain(  # type: ignore[no-any-return]
         {
             "id": run.id,
@@ -47,7 +49,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "state_epochs": _if_there(lambda: run.state_epochs, notes),
             "curves": list(run.curves),
             "sets": {split: _if_there(partial(_count, run, split), notes) for split in SPLITS},
-            "origin": None if run.origin is None else vars(run.origin),
+            "origin": None if run.origin is None else run.origin.to_dict(),
             "tags": run.tags,
             "note": run.note,
             "summary": {name: summary[name] for name in _SUMMARY},

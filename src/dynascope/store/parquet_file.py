@@ -149,20 +149,34 @@ class CheckedTable:
         return int(self.metadata.num_rows)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows, checked."""
+        """Some columns of all rows, checked; of those that the file lacks, see `absent`."""
         schema = pa.schema([self.SCHEMA.field(name) for name in columns])
-        return pa.Table.from_arrays(self._read(columns), schema=schema)
+        written = self.read([name for name in columns if name in self.about["columns"]])
+        with reading():
+            arrays = [
+                written.column(field.name).cast(field.type)
+                if field.name in written.column_names
+                else self.absent(field)
+                for field in schema
+            ]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+    def absent(self, field: pa.Field) -> pa.Array:
+        """A column that came after this file was written."""
+        if not field.nullable:
+            raise DamagedError(f"its column {field.name} is missing")
+        return pa.nulls(len(self), field.type)
 
     @cached_property
     def _ranges(self) -> dict[str, list[tuple[int, int]]]:
         return column_ranges(self.metadata)
 
-    def _read(self, columns: Sequence[str]) -> list[pa.ChunkedArray]:
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Columns that the file has, checked, with its own types."""
         contents = self.check_columns(columns)
         with reading():
             file = pq.ParquetFile(pa.BufferReader(contents), metadata=self.metadata)
-            table = file.read(columns=list(columns), use_threads=False)
-            return [table.column(name).cast(self.SCHEMA.field(name).type) for name in columns]
+            return file.read(columns=list(columns), use_threads=False)
 
     def check_columns(self, columns: Iterable[str]) -> memoryview:
         """The file's bytes, in which these columns are as written; raises `DamagedError`."""
@@ -182,8 +196,8 @@ class CheckedTable:
         return _map(self.path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
 
     def check(self) -> None:
-        """Check every column; raises `DamagedError`."""
-        self._read(self.SCHEMA.names)
+        """Check every column, also those that this version does not know; raises `DamagedError`."""
+        self.read(list(self.about["columns"]))
 
 
 def _of_another_time(format_: int, known: range) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
-from dynascope.run import Run, Runs
+from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
 from dynascope.store.copying import copy_analyses, copy_stores
@@ -70,10 +70,22 @@ def _chunks(runs: Runs, wanted: Iterable[int]) -> Iterator[list[int]]:
     """Numbers of runs of one shape, cut where a shard would become too large."""
     groups: dict[str, list[int]] = {}
     for i in wanted:
-        groups.setdefault(shape_key(runs[i].config), []).append(i)
+        run = runs[i]
+        _refuse_unknown(run)
+        key = json.dumps([shape_key(run.config), sorted(run.unrecorded)])
+        groups.setdefault(key, []).append(i)
     sizes = {i: recorded_bytes(runs[i].config) for group in groups.values() for i in group}
     for group in groups.values():
         yield from cut_by_size(group, sizes)
+
+
+def _refuse_unknown(run: Run) -> None:
+    """What is written has the columns that this version knows: others would be lost unnoticed."""
+    if run.unknown_options:
+        raise DynascopeError(
+            f"run {run.id}: expected options that this version of dynascope knows, but it has "
+            f"{spelt_options(run.unknown_options)}; `dynascope merge` copies such runs as they are."
+        )
 
 
 def cut_by_size(

@@ -1,8 +1,9 @@
 """The columns of a shard's Parquet file, and runs as rows of it.
 
-Every shard has all columns, in this order, with these types, whatever its runs recorded: a folder
-of shards reads as one table in pandas, DuckDB or Spark. Curves are lists of float64, which holds
-float32 and float64 exactly; one that was not recorded is null.
+Every shard has all columns that its writer knows, in this order, with these types, whatever its
+runs recorded: a folder of shards reads as one table in pandas, DuckDB or Spark. Columns are only
+ever added. Curves are lists of float64, which holds float32 and float64 exactly; one that was not
+recorded is null.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from dynascope._kernel import CURVE_NAMES
-from dynascope.config import OPTIONS, Config
+from dynascope.config import LATER, OPTIONS, Config
+from dynascope.edits import edits_from_json, edits_to_json
 from dynascope.option_rules import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
 from dynascope.run import Origin, Run
 
@@ -36,9 +38,19 @@ def _type(rule: Rule[object]) -> pa.DataType:
     return pa.list_(pa.string())  # names: `frozen`, `unit_rows`
 
 
-# An option's column has its own name without the section: `lr`, not `training.lr`, which SQL would
-# want in quotes. A test holds that no two names are the same.
-CONFIG = {name: pa.field(name.rpartition(".")[2], _type(rule)) for name, rule in OPTIONS.items()}
+def _column(name: str) -> str:
+    """The column of an option: its own name without the section, `lr`, not `training.lr`, which SQL
+    would want in quotes. An option called `name` has that of its section: `task.name` is `task`.
+
+    A test holds that no two columns are the same.
+    """
+    section, _, option = name.rpartition(".")
+    return section if option == "name" else option
+
+
+CONFIG = {name: pa.field(_column(name), _type(rule)) for name, rule in OPTIONS.items()}
+# What runs have in the columns of options that came after their file was written.
+AS_BEFORE = {CONFIG[name].name: value for name, value in LATER.items()}
 
 _IDENTITY = [
     pa.field("id", pa.string(), nullable=False),
@@ -58,6 +70,7 @@ _ORIGIN = [
     pa.field("parent", pa.string()),
     pa.field("parent_epoch", pa.int64()),
     pa.field("parent_step", pa.int64()),
+    pa.field("edits", pa.string()),  # JSON
 ]
 # Where the run's rows are in the tensors of the trajectory file: first and one past the last.
 SPANS = ("weights", "states", "steps")
@@ -100,6 +113,7 @@ def _scalars(run: Run) -> dict[str, Any]:
         "parent": origin.parent if origin else None,
         "parent_epoch": origin.epoch if origin else None,
         "parent_step": origin.step if origin else None,
+        "edits": edits_to_json(run.edits),
         "data": run.data.digest() if run.data else None,
     }
 
@@ -122,6 +136,17 @@ def _lists(curves: Sequence[Any]) -> pa.Array:
     offsets = pa.array(ends.astype(np.int32), mask=np.array([*missing, False]))
     values = np.concatenate(present, dtype=np.float64) if present else np.zeros(0)
     return pa.ListArray.from_arrays(offsets, pa.array(values), type=_LIST)
+
+
+def unknown_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a row that this version knows, with values that it does not: a newer activation.
+
+    >>> from dynascope.config import Config
+    >>> unknown_values({**_flat(Config()), "activation": "snake"})
+    {'model.activation': 'snake'}
+    """
+    values = {name: row[field.name] for name, field in CONFIG.items()}
+    return {name: value for name, value in values.items() if not OPTIONS[name].takes(value)}
 
 
 def config_of(row: Mapping[str, Any]) -> Config:
@@ -147,5 +172,10 @@ def origin_of(row: Mapping[str, Any]) -> Origin | None:
     if row["origin"] is None:
         return None
     return Origin(
-        row["origin"], row["origin_start"], row["parent"], row["parent_epoch"], row["parent_step"]
+        kind=row["origin"],
+        start=row["origin_start"],
+        parent=row["parent"],
+        epoch=row["parent_epoch"],
+        step=row["parent_step"],
+        edits=edits_from_json(row["edits"]),
     )

@@ -1,13 +1,21 @@
-"""A shard read: nothing is believed before its checksum has been found right."""
+"""A shard read: nothing is believed before its checksum has been found right.
 
+A shard of any earlier version reads like a new one: a column that it lacks has the as-before value
+of its option, or null. One of a later version of the same format may have columns that this one
+does not know: curves and summaries among them are ignored; options are not, see `unknown_options`.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from dynascope.cached import cached_property
+from dynascope.config import OPTIONS, same_value
 from dynascope.store.parquet_file import CheckedTable, reading
-from dynascope.store.schema import SCALARS, SCHEMA
+from dynascope.store.schema import AS_BEFORE, SCALARS, SCHEMA
 from dynascope.store.shard_write import FORMAT, TRAJECTORIES
 from dynascope.store.tensors import TensorFile
 
@@ -23,7 +31,7 @@ class Shard(CheckedTable):
     @classmethod
     def open(cls, path: Path) -> "Shard":
         """Read and check the footer; raises `DamagedError`."""
-        about, metadata = cls.read_footer(path, "shard", range(FORMAT, FORMAT + 1))
+        about, metadata = cls.read_footer(path, "shard", range(1, FORMAT + 1))
         with reading():
             tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
             file = TensorFile(tensors, about["tensors"]["size"], about["tensors"]["header"])
@@ -33,4 +41,38 @@ class Shard(CheckedTable):
     def scalars(self) -> dict[str, pa.ChunkedArray]:
         """Everything but the curves, kept: whoever asks for one run is likely to ask for more."""
         names = SCALARS.names
-        return dict(zip(names, self._read(names), strict=True))
+        return dict(zip(names, self.table(names).columns, strict=True))
+
+    @property
+    def curves(self) -> frozenset[str] | None:
+        """The curves that its runs have; None where the file is too old to say."""
+        with reading():
+            names = self.about.get("curves")
+            return None if names is None else frozenset(names)
+
+    def absent(self, field: pa.Field) -> pa.Array:
+        if field.name in AS_BEFORE:
+            return pa.array([AS_BEFORE[field.name]] * len(self), field.type)
+        return super().absent(field)
+
+    def unknown_options(self, row: int) -> dict[str, Any]:
+        """Options that this version does not know, where they change what the run is, by dotted
+        name. What is only about recording does not."""
+        with reading():
+            before = self.about.get("as_before", {})
+            values = {name: column[row].as_py() for name, column in self._unknown.items()}
+            return {
+                name: value
+                for name, value in values.items()
+                if value is not None and not same_value(value, before.get(name))
+            }
+
+    @cached_property
+    def _unknown(self) -> Mapping[str, pa.ChunkedArray]:
+        names = {
+            name: column
+            for column, name in self.about.get("options", {}).items()
+            if name not in OPTIONS and not name.startswith("record.")
+        }
+        table = self.read(list(names.values()))
+        return {name: table.column(column) for name, column in names.items()}

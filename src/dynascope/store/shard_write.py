@@ -20,14 +20,17 @@ from safetensors.numpy import save as safetensors_bytes
 
 from dynascope import version
 from dynascope.analysis_row import Row
+from dynascope.config import LATER
+from dynascope.edits import SLOTS
 from dynascope.run import Run
 from dynascope.store.files import write
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes
-from dynascope.store.schema import rows
+from dynascope.store.schema import CONFIG, CURVES, rows
 from dynascope.store.sidecar import SidecarFile, make_sidecar
 from dynascope.store.tensors import digest, header_of, pack
 
-FORMAT = 1
+FORMAT = 2
+_RULE = "training.optimizer"
 RUNS, TRAJECTORIES = "runs", "trajectories"  # folders of a store
 
 
@@ -77,11 +80,23 @@ def make_shard(
         "batch": batch,
         "tensors": {"size": len(tensors), "header": digest(header_of(tensors))},
         "steps": list(steps.curves) if steps else None,
+        "curves": [name for name in CURVES if any(name in run.curves for run in runs)],
+        "options": {field.name: name for name, field in CONFIG.items()},
+        "as_before": dict(LATER),
+        "slots": {rule: list(SLOTS[rule]) for rule in sorted(_rules(runs))},
     }
     table = rows(runs, packed.places | {"position": list(positions)})
     sums = dict(zip((run.id for run in runs), packed.places["checksum"], strict=True))
     sidecar = _sidecar(sums, analyses, batch) if analyses else None
     return ShardFiles(name, parquet_bytes(table, about), tensors, sidecar)
+
+
+def _rules(runs: Sequence[Run]) -> set[str]:
+    """The optimizers of some runs, also those that they changed to."""
+    rules: set[str] = {run.config.training.optimizer for run in runs}
+    changed = [edit.options for run in runs for edit in run.edits]
+    rules |= {options[_RULE] for options in changed if _RULE in options}
+    return rules & SLOTS.keys()
 
 
 def _sidecar(sums: Mapping[str, str], analyses: Mapping[str, Row], batch: int) -> SidecarFile:

@@ -17,11 +17,12 @@ from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
-from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves
+from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves, spelt_options
 from dynascope.services import services
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
-from dynascope.store.schema import CURVES, SPANS, config_of, origin_of
+from dynascope.store.parquet_file import reading
+from dynascope.store.schema import CURVES, SPANS, config_of, origin_of, unknown_values
 from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar_columns import SHOWN, read_sources
 from dynascope.store.sidecar_columns import columns as analyses_of
@@ -90,7 +91,32 @@ class StoredRun(Run):
 
     @cached_property
     def config(self) -> Config:
-        return config_of(self._scalars)
+        config, unknown = self._told
+        if config is not None and all(name.startswith("training.") for name in unknown):
+            return config
+        # With another model or task than it was made with, whatever is computed would be wrong.
+        raise DynascopeError(
+            f"run {self.id}: expected options that this version of dynascope knows, but it has "
+            f"{spelt_options(unknown)}; its table and curves can be read; use a newer version for "
+            "the rest."
+        )
+
+    @property
+    def unknown_options(self) -> Mapping[str, Any]:
+        return self._told[1]
+
+    @cached_property
+    def _told(self) -> tuple[Config | None, Mapping[str, Any]]:
+        """The config as far as this version knows its options, and those that it does not."""
+        shard, row = self._shard, self._scalars
+        unknown = _whole(shard.path, lambda: shard.unknown_options(self._row))
+        try:
+            return config_of(row), unknown
+        except DynascopeError:
+            unknown |= unknown_values(row)
+            if not unknown:
+                raise
+            return None, unknown
 
     @cached_property
     def seed(self) -> int:
@@ -102,7 +128,7 @@ class StoredRun(Run):
 
     @cached_property
     def origin(self) -> Origin | None:
-        return origin_of(self._scalars)
+        return _whole(self._shard.path, lambda: _sound(origin_of, self._scalars))
 
     @cached_property
     def seconds(self) -> float:
@@ -128,10 +154,16 @@ class StoredRun(Run):
 
     @cached_property
     def curves(self) -> Mapping[str, Array]:
-        has = recorded_curves(self.config, None)
+        has = self._shard.curves
+        if has is None:
+            has = recorded_curves(self.config, None) & frozenset(self._shard.about["columns"])
         if self._scalars["data"] and not _curve(self._shard, "test_loss")[self._row].is_valid:
             has -= {name for name in has if name.startswith("test_")}  # the data have no test set
-        return _Curves(self._shard, self._row, has, self.config.precision)
+        return _Curves(self._shard, self._row, has, self._scalars["precision"])
+
+    @cached_property
+    def unrecorded(self) -> frozenset[str]:
+        return recorded_curves(self.config, self.data) - self.curves.keys()
 
     @cached_property
     def table(self) -> Array:
@@ -204,7 +236,9 @@ class StoredRun(Run):
 
     def loaded(self) -> Run:
         """All of it read: nothing that happens to its files matters any more."""
-        return Run(**{field.name: getattr(self, field.name) for field in fields(Run)})
+        run = Run(**{field.name: getattr(self, field.name) for field in fields(Run)})
+        vars(run)["id"] = self.id  # follows also from options that this version may not know
+        return run
 
     def _epochs(self, what: str) -> npt.NDArray[np.int64]:
         epochs: npt.NDArray[np.int64] = self._tensors[f"{what}/epoch"].copy()
@@ -270,6 +304,12 @@ def _whole(path: object, read: Callable[[], Value]) -> Value:
         return read()
     except DamagedError as error:
         raise DynascopeError(f"{path}: expected as written, but {error}.") from None
+
+
+def _sound(read: Callable[[Mapping[str, Any]], Value], row: Mapping[str, Any]) -> Value:
+    """What a row says, where whatever is odd about it is damage."""
+    with reading():
+        return read(row)
 
 
 class StoredRuns(Runs):

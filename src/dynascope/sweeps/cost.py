@@ -11,7 +11,7 @@ import math
 from functools import lru_cache
 
 from dynascope.config import Config
-from dynascope.run_size import steps_per_epoch
+from dynascope.edits import steps_per_epoch
 
 _LANES = 16  # sequences that the kernel takes at once: a smaller batch costs as much
 _FORWARD = 0.35  # of a training step's cost

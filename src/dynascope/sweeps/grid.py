@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.analysis_columns import check_kinds
-from dynascope.config import Config
+from dynascope.config import LATER, Config
 from dynascope.data import MAX_SEED
 from dynascope.errors import DynascopeError, did_you_mean, expected
 from dynascope.option_rules import Whole
@@ -93,7 +93,8 @@ class Grid:
         (root, body), *chains = stages
         if root != "base" or body.keys() - {"zip"}:
             raise expected("stages", "the stage base, without a parent or changes, first", root)
-        described = {"seeds": top["seeds"], "base": top["base"], "analyse": top["analyse"], **body}
+        base = _with_later_options(top["base"], body)
+        described = {"seeds": top["seeds"], "base": base, "analyse": top["analyse"], **body}
         if chains:
             described["chain"] = dict(chains)
         if len(dict(stages)) < len(stages):
@@ -210,6 +211,21 @@ def _parents_first(chains: Mapping[str, StageGrid]) -> list[StageGrid]:
 
 
 # The form in sweep.json.
+
+
+def _with_later_options(base: object, body: Mapping[str, Any]) -> object:
+    """The base of a sweep.json, which has all options that its writer knew, with those that came
+    later as they were before: their defaults may make other runs."""
+    if not isinstance(base, Mapping):
+        return base
+    tables = {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in base.items()
+    }
+    varied = {name for factor in body.get("zip", ()) for name in factor}
+    for name in LATER.keys() - varied:
+        section, _, option = name.rpartition(".")
+        (tables.setdefault(section, {}) if section else tables).setdefault(option, LATER[name])
+    return tables
 
 
 def _stage_to_dict(stage: StageGrid) -> dict[str, Any]:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from dynascope.catalog import PARAMETERS
 from dynascope.config import Config, TrainingConfig
+from dynascope.edits import steps_per_epoch
 from dynascope.model import kernel_training
-from dynascope.run_size import steps_per_epoch
 
 Array = npt.NDArray[Any]
 

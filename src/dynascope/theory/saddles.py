@@ -30,10 +30,10 @@ from dynascope.analysis.drops import Drop, loss_drops
 from dynascope.analysis.phases import Phases, chance_loss
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
+from dynascope.edits import steps_per_epoch
 from dynascope.errors import expected
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
-from dynascope.run_size import steps_per_epoch
 from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place

@@ -151,12 +151,15 @@ export class Trainer {
     });
   }
 
-  /** Goes on from a state, of this trainer or of Python's, as it was at the end of `epoch`. */
-  setState(state: Numbers, epoch: number): void {
+  /**
+   * Goes on from a state, of this trainer or of Python's, as it was at the end of `epoch`, after
+   * `step` steps in all: not the same number for each epoch where the batch has changed.
+   */
+  setState(state: Numbers, epoch: number, step = epoch * this.progress.stepsPerEpoch): void {
     checkSize("state", state, 3 * this.size);
     this.heap.frame((frame) =>
       this.heap.check(
-        this.heap.call.write_state(this.here, frame.numbers(state, this.precision), epoch),
+        this.heap.call.write_state(this.here, frame.numbers(state, this.precision), epoch, step),
       ),
     );
   }
