@@ -93,7 +93,7 @@ TYPES = [
 
 WORDS = [
     bad("model.activation", "GELU", "one of 'gelu', 'relu', 'silu'", "did you mean 'gelu'?"),
-    bad("model.activation", "tanh", "got 'tanh'."),
+    bad("model.activation", "softplus", "got 'softplus'."),
     bad("model.norm", "smoth", "did you mean 'smooth'?"),
     bad("training.optimizer", "adamm", "did you mean 'adam'?"),
     bad("training.schedule", "cosin", "did you mean 'cosine'?"),

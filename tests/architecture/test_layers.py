@@ -19,7 +19,7 @@ LAYERS = (
     ("_kernel", "catalog"),
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
-    ("run_size", "services", "run", "tape", "trainer"),
+    ("edits", "run_size", "services", "run", "tape", "trainer"),
     ("engine",),
     ("second_order", "replay"),
     ("store",),
