@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import dynascope as ds
-from dynascope.findings.making import in_threads
+from dynascope.findings.make_analyses import in_threads
 from dynascope.findings.words import wilson
 from dynascope.progress import reporter
 from dynascope.theory.curvature import curvature

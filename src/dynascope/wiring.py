@@ -39,7 +39,7 @@ def matching(runs: Runs, condition: str) -> Collection[str]:
 def analyse(
     runs: Runs, kinds: str | Iterable[str], threads: int | None, report: "Report | None"
 ) -> "pyarrow.Table":
-    from dynascope.findings.keeping import analyse
+    from dynascope.findings.keep_analyses import analyse
 
     return analyse(runs, kinds, threads, report)
 

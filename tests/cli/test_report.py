@@ -223,8 +223,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 _ONE_BY_ONE = """
 import sys
-from dynascope.findings import keeping
-keeping._BATCH_RUNS = 1
+from dynascope.findings import keep_analyses
+keep_analyses._BATCH_RUNS = 1
 from dynascope.cli import main
 sys.exit(main())
 """
@@ -346,6 +346,6 @@ def test_help(capsys: Out) -> None:
 
 
 def test_imports_stay_light() -> None:
-    code = "import dynascope.analysis, dynascope.findings.making, sys; print(*sys.modules)"
+    code = "import dynascope.analysis, dynascope.findings.make_analyses, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pyarrow", "scipy", "duckdb", "pandas"} & set(done.stdout.split())

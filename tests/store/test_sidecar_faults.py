@@ -18,7 +18,7 @@ import dynascope as ds
 from dynascope.analysis_columns import KINDS
 from dynascope.analysis_row import empty_row
 from dynascope.cli import main
-from dynascope.findings import keeping
+from dynascope.findings import keep_analyses
 from dynascope.store.parquet_file import footer_length
 from dynascope.store.sidecar import Sidecar
 from dynascope.store.tensors import DamagedError
@@ -38,11 +38,11 @@ def _newer(file: Path) -> None:
         patch.setattr("dynascope.store.sidecar.Sidecar.open", refuse)
         runs = ds.load(store)
         lacks = [
-            keeping.Lack(i, row["id"], row["checksum"], 30, KINDS)
+            keep_analyses.Lack(i, row["id"], row["checksum"], 30, KINDS)
             for i, row in enumerate(runs.table(["id", "checksum"]).to_pylist())
         ]
-        patch.setattr(keeping, "lacking", lambda *_: lacks)
-        keeping.complete(runs, KINDS)
+        patch.setattr(keep_analyses, "lacking", lambda *_: lacks)
+        keep_analyses.complete(runs, KINDS)
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -158,9 +158,9 @@ def test_ctrl_c_keeps_what_is_made(many: Path, monkeypatch: pytest.MonkeyPatch) 
         ds.load(many).analyse(progress=stop)
     made = sum(row["analysed"] is not None for row in found(many))
     assert 0 < made < MANY
-    real, again = keeping.make_row, []
+    real, again = keep_analyses.make_row, []
     monkeypatch.setattr(
-        keeping, "make_row", lambda run, kinds: again.append(run) or real(run, kinds)
+        keep_analyses, "make_row", lambda run, kinds: again.append(run) or real(run, kinds)
     )
     ds.load(many).analyse(progress=False)
     assert len(again) == MANY - made
@@ -170,8 +170,8 @@ def test_ctrl_c_keeps_what_is_made(many: Path, monkeypatch: pytest.MonkeyPatch) 
 _ONE_BY_ONE = """
 import sys
 import dynascope as ds
-from dynascope.findings import keeping
-keeping._BATCH_RUNS = 1
+from dynascope.findings import keep_analyses
+keep_analyses._BATCH_RUNS = 1
 ds.load(sys.argv[1]).analyse(threads=1, progress=False)
 """
 
@@ -226,7 +226,7 @@ def test_read_only_folders_are_analysed_but_nothing_is_kept(folder: Path, tmp_pa
 
 def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
     runs = ds.load(folder)
-    real = keeping.make_row
+    real = keep_analyses.make_row
 
     def make(run: ds.Run, kinds: Any) -> Any:
         row = real(run, kinds)
@@ -235,7 +235,7 @@ def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
         return row
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeping, "make_row", make)
+        patch.setattr(keep_analyses, "make_row", make)
         with pytest.raises(ds.DynascopeError, match="expected a folder of runs, but it is gone"):
             runs.analyse(threads=1, progress=False)
     assert not folder.exists()
@@ -244,10 +244,10 @@ def test_a_folder_that_is_gone_does_not_come_back(folder: Path) -> None:
 def test_long_work_leaves_few_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten hours, a row every second: at most 5% of it would be lost, and no thousands of files."""
     clock, written = [0.0], []
-    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    keeper = keeping._Keeper(folder, [], strict=True)
+    monkeypatch.setattr(keep_analyses, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    keeper = keep_analyses._Keeper(folder, [], strict=True)
     monkeypatch.setattr(keeper, "_write", lambda rows: written.append((clock[0], len(rows))))
-    monkeypatch.setattr(keeping, "_BATCH_RUNS", 10**6)
+    monkeypatch.setattr(keep_analyses, "_BATCH_RUNS", 10**6)
     for second in range(36000):
         clock[0] = float(second)
         keeper.add(second, empty_row(KINDS, ""))

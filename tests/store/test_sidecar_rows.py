@@ -15,8 +15,8 @@ import dynascope as ds
 from dynascope.analysis.phases import phases
 from dynascope.analysis_columns import DECLARATIONS
 from dynascope.cli import main
-from dynascope.findings import keeping
-from dynascope.findings.making import KINDS
+from dynascope.findings import keep_analyses
+from dynascope.findings.make_analyses import KINDS
 from dynascope.findings.registry import kind_of
 from dynascope.store.sidecar import Sidecar
 
@@ -39,11 +39,11 @@ def test_rows_of_another_version_are_made_again(
 def test_the_newest_row_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two that analyse the same at the same time is no harm, whatever each found."""
     runs = ds.load(folder)
-    lacks = keeping.lacking(runs, ["circuit"])
+    lacks = keep_analyses.lacking(runs, ["circuit"])
     for verdict in ("older", "newer"):
-        monkeypatch.setattr(keeping, "lacking", lambda *_: lacks)
+        monkeypatch.setattr(keep_analyses, "lacking", lambda *_: lacks)
         monkeypatch.setattr(kind_of("circuit"), "row_of", lambda run, v=verdict: {"verdict": v})
-        keeping.complete(runs, ["circuit"])
+        keep_analyses.complete(runs, ["circuit"])
     assert len(sidecars(folder)) == 2
     assert {row["verdict"] for row in found(folder)} == {"newer"}
 

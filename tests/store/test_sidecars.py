@@ -21,7 +21,7 @@ from dynascope.analysis.circuit import circuit
 from dynascope.analysis.phases import phases
 from dynascope.analysis.spikes import spikes
 from dynascope.analysis_columns import KINDS, columns_of, versions
-from dynascope.findings import keeping
+from dynascope.findings import keep_analyses
 from dynascope.findings.registry import kinds
 from dynascope.store.schema import SCHEMA
 from dynascope.store.sidecar import Sidecar
@@ -120,7 +120,7 @@ def test_a_kind_at_a_time(folder: Path) -> None:
 
 def test_nothing_is_made_twice(analysed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {file: file.stat().st_mtime_ns for file in sidecars(analysed)}
-    monkeypatch.setattr(keeping, "make_row", refuse)
+    monkeypatch.setattr(keep_analyses, "make_row", refuse)
     ds.load(analysed).analyse(progress=False)
     ds.load(analysed)[1:].analyse("phases", progress=False)
     assert {file: file.stat().st_mtime_ns for file in sidecars(analysed)} == before

@@ -15,7 +15,7 @@ from sweeping import bits, same, shards, start, toml, twice, wait_for
 import dynascope as ds
 from dynascope.analysis_columns import KINDS
 from dynascope.cli import main
-from dynascope.findings import keeping
+from dynascope.findings import keep_analyses
 from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar import Sidecar
 
@@ -31,7 +31,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_sweeps_analyse_where_they_train(swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sidecar for each shard, of the same batch; the same values as in one go."""
-    monkeypatch.setattr(keeping, "make_row", refuse)
+    monkeypatch.setattr(keep_analyses, "make_row", refuse)
     runs = ds.load(swept, strict=True)
     assert len(runs) == 12
     assert len(sidecars(swept)) == len(shards(swept))

@@ -13,7 +13,7 @@ from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.run_table import stdout
 from dynascope.findings.kind import Listing
-from dynascope.findings.making import attempt
+from dynascope.findings.make_analyses import attempt
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.plain import plain
 from dynascope.run import Run, spelt_options

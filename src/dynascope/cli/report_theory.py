@@ -12,7 +12,7 @@ from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import wrapped
 from dynascope.cli.run_table import stdout
 from dynascope.findings.curvature_json import curvature_json, plateau_json
-from dynascope.findings.making import attempt
+from dynascope.findings.make_analyses import attempt
 from dynascope.plain import plain
 from dynascope.run import Run
 from dynascope.theory import (

@@ -98,7 +98,7 @@ def run(options: Namespace) -> int:
 
 def _execution(options: Namespace) -> "Execution":
     from dynascope.sweeps.execution import Execution
-    from dynascope.sweeps.sweeping import check_execution
+    from dynascope.sweeps.sweep_function import check_execution
 
     if options.ray is None and options.results is not None:
         raise DynascopeError("--results: expected --ray with it; without, nothing travels.")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from dynascope.analysis.run_epochs import last_sound_epoch
-from dynascope.findings.making import attempt
+from dynascope.findings.make_analyses import attempt
 from dynascope.findings.registry import kinds
 from dynascope.findings.spread import spread
 from dynascope.plain import plain

@@ -1,3 +1,3 @@
 """Sweeps: grids of runs, computed here or on a cluster, resumed where they stopped."""
 
-from dynascope.sweeps.sweeping import sweep as sweep
+from dynascope.sweeps.sweep_function import sweep as sweep

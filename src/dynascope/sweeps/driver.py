@@ -11,7 +11,7 @@ import numpy as np
 from dynascope.analysis_row import Failure, raise_first
 from dynascope.engine import check_memory, count_threads
 from dynascope.errors import DynascopeError, expected
-from dynascope.findings.keeping import complete
+from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import damage_of

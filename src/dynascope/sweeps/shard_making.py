@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dynascope.analysis_row import Row
 from dynascope.engine import Job
-from dynascope.findings.making import make_row
+from dynascope.findings.make_analyses import make_row
 from dynascope.progress import Report, Status
 from dynascope.run import Run
 from dynascope.store.shard_write import ShardFiles, make_shard

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
-from dynascope.findings.keeping import lacking
+from dynascope.findings.keep_analyses import lacking
 from dynascope.store.files import PathLike, holder, path_of
 from dynascope.store.index import SWEEP, Damage, open_index
 from dynascope.sweeps.cost import expected_seconds

@@ -17,7 +17,7 @@ from dynascope.analysis_columns import check_kinds, columns_of
 from dynascope.analysis_row import Failure, Row, empty_row, raise_first
 from dynascope.engine import count_threads
 from dynascope.errors import DynascopeError
-from dynascope.findings.making import in_threads, make_row
+from dynascope.findings.make_analyses import in_threads, make_row
 from dynascope.progress import Report
 from dynascope.run import Runs
 from dynascope.store.files import TEMPORARY, WriteError
