@@ -1,6 +1,7 @@
 """The same bits from other compilers and in WebAssembly, run by Node (slow).
 
-Clang and the WebAssembly target come with the `ziglang` package.
+The newest Clang and the WebAssembly target come with the `ziglang` package; Debian's Clangs, which
+people have, with `scripts/setup all`.
 """
 
 import os
@@ -9,21 +10,24 @@ import sys
 from pathlib import Path
 
 import pytest
-from variant import ROOT, tool
+from test_reproducible import fingerprints, in_new_process
+from variant import ROOT, build_variant, tool
 
 pytestmark = pytest.mark.slow
 
-CLANG = [sys.executable, "-m", "ziglang", "c++"]
+ZIG = [sys.executable, "-m", "ziglang", "c++"]
 SYSTEM = [os.environ.get("CXX", "c++")]
 WASM = ["-target", "wasm32-wasi", "-msimd128", "-fno-exceptions"]
 FLAGS = ["-std=c++17", "-ffp-contract=off", "-fno-math-errno", "-I", str(ROOT / "kernel")]
 
+DEBIAN = ["clang++-14", "clang++-16"]
 BUILDS = {
     "system": [*SYSTEM, "-O3"],
     "system, little optimised": [*SYSTEM, "-O1"],
-    "clang, avx2": [*CLANG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v3"],
-    "clang, fma and avx-512": [*CLANG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v4"],
-    "wasm": [*CLANG, "-O3", *WASM],
+    "clang, avx2": [*ZIG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v3"],
+    "clang, fma and avx-512": [*ZIG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v4"],
+    "wasm": [*ZIG, "-O3", *WASM],
+    **{clang: [clang, "-O3", "-march=x86-64-v3"] for clang in DEBIAN},
 }
 RUN_WASM = """
 import { WASI } from 'node:wasi';
@@ -53,9 +57,11 @@ def bits(name: str, folder: Path) -> str:
     return run([tool("node"), "--no-warnings", str(folder / "run.mjs"), str(program)])
 
 
-def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def run(command: list[str], **environment: str) -> str:
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -68,5 +74,18 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_same_bits(name: str, reference: str, tmp_path: Path) -> None:
     if "avx-512" in name and "avx512f" not in Path("/proc/cpuinfo").read_text():
         pytest.skip("this machine has no AVX-512")
+    if name in DEBIAN:
+        tool(name, setup="all")
     assert bits(name, tmp_path) == reference
     assert len(reference.split()) == 12  # four hashes of each of three models
+
+
+@pytest.mark.parametrize("clang", DEBIAN)
+def test_the_whole_extension(clang: str, tmp_path: Path) -> None:
+    """With every instruction set, and what `bits` does not see: the bindings."""
+    build_variant(tmp_path, "", "", compiler=tool(clang, setup="all"))
+    variant = {"PYTHONPATH": str(tmp_path), "DYNASCOPE_VARIANT": str(tmp_path)}
+    files = [str(ROOT / "tests" / f"test_{name}.py") for name in ("reproducible", "twin")]
+    pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+    run([*pytest_, *files], **variant)
+    assert in_new_process("t.fingerprints()", **variant) == fingerprints()

@@ -24,12 +24,14 @@ sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__n
 """
 
 
-def tool(name: str) -> str:
-    """A program of the environment that these tests run in, or of the system."""
+def tool(name: str, setup: str = "dev") -> str:
+    """A program of the environment that these tests run in, or of the system; `scripts/setup` with
+    this argument installs it.
+    """
     beside = Path(sysconfig.get_path("scripts")) / name
     found = str(beside) if beside.exists() else shutil.which(name)
     if not found:
-        raise SystemExit(f"variant: expected {name} to be installed; run scripts/setup dev.")
+        raise SystemExit(f"variant: expected {name} to be installed; run scripts/setup {setup}.")
     return found
 
 
