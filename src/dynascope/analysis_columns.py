@@ -1,7 +1,7 @@
 """What analyses find of a run as columns: which kinds there are, versions, types, meanings.
 
-Only what the store must know to keep and read them, so it imports nothing. How a kind is made and
-told is in `findings/kind_NAME.py`: a new one is such a file and an entry here.
+Only what the store must know to keep and read them. How a kind is made and told is in
+`findings/kind_NAME.py`: a new one is such a file and an entry here.
 """
 
 from collections.abc import Iterable, Mapping

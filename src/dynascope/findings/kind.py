@@ -54,15 +54,14 @@ class Kind(ABC, Generic[Found]):
     def text(self, found: Found) -> Iterator[str | Listing]:
         """All of it for people."""
 
-    # The names of its parts in a JSON document, and the parts; `json_of` gives them null.
-    parts: tuple[str, ...]
+    parts: tuple[str, ...]  # the names that `json` gives to what it returns
 
     @abstractmethod
     def json(self, found: Found) -> dict[str, Any]:
         """All of it for programs, by part; `plain` makes JSON of it."""
 
     def json_of(self, found: Found | None) -> dict[str, Any]:
-        """`json`, also of nothing."""
+        """`json`, or each part as None where nothing was found."""
         return dict.fromkeys(self.parts) if found is None else self.json(found)
 
     # What the sandbox shows besides, by name: made of a run each on its own.
@@ -81,8 +80,7 @@ class Kind(ABC, Generic[Found]):
         """The same in words, a line each."""
 
     def legend(self, rows: RunRows, short: bool = False) -> str:
-        """What the table's cells mean, for whoever sees them for the first time; `short`: those of
-        the demo."""
+        """What the cells of the table mean, or with `short` those of `brief`; "": they say it."""
         return ""
 
     # ---- the demo, for whoever sees runs for the first time
