@@ -181,7 +181,7 @@ def test_a_run_is_that_of_python(server: Server, runs: ds.Runs, number: int) -> 
     assert told["weight_epochs"] == run.weight_epochs.tolist()
     assert told["state_epochs"] == run.state_epochs.tolist()
     assert told["curves"] == list(run.curves)
-    assert told["origin"] == (None if run.origin is None else vars(run.origin))
+    assert told["origin"] == (None if run.origin is None else run.origin.to_dict())
     assert told["summary"].items() <= plain(run.summary()).items()
     assert (told["tags"], told["notes"]) == (["good"] if number < 2 else [], [])
     assert told["found"] == plain(runs[number : number + 1].table([*told["found"]]).to_pylist()[0])
