@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -16,6 +17,7 @@
 #include <string>
 
 #include "dispatch.hpp"
+#include "group_name.hpp"
 #include "model_naive.hpp"
 #include "projection.hpp"
 
@@ -91,10 +93,6 @@ void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
   for (const Array<int32_t>* tokens : {&prefixes, &suffixes})
     for (size_t i = 0; i < tokens->size(); ++i)
       require(tokens->data()[i] >= 0 && tokens->data()[i] < s.vocab, "a token is out of range");
-  for (int64_t i = 0; i < data.relevant; ++i)
-    require(data.positions[i] >= 0 && data.positions[i] < s.length &&
-                (i == 0 || data.positions[i] > data.positions[i - 1]),
-            "positions must rise and be within the length");
   require(data.groups[0] == 0 && data.groups[data.group_count] == data.prefix_count,
           "groups must begin with 0 and end with the number of prefixes");
   for (int64_t m = 0; m < data.group_count; ++m)
@@ -103,7 +101,7 @@ void check_crossed(const Crossed& data, const Array<int32_t>& prefixes,
   for (int64_t m = 0; data.sampled && m < data.group_count; ++m)
     require(
         data.group_count > 1 && orderings > 1 && data.groups[m + 1] - data.groups[m] == orderings,
-        "a sample has several multisets, with several orderings, for all as many");
+        "a sample has several groups, with several prefixes, for all as many");
 }
 
 /// The shape of each parameter in the packed order; vectors have one dimension.
@@ -128,6 +126,37 @@ int64_t packed_size(const Shape& s) {
 template <class T> const T* weights(const Array<T>& packed, const Shape& s) {
   require(static_cast<int64_t>(packed.size()) == packed_size(s), "weights have the wrong size");
   return packed.data();
+}
+
+template <size_t N> int index_of(const std::string& name, const char* const (&names)[N]) {
+  for (size_t i = 0; i < N; ++i)
+    if (name == names[i]) return static_cast<int>(i);
+  throw std::invalid_argument("unknown option: " + name);
+}
+
+/// A task with its own copy of the positions.
+class PyTask {
+ public:
+  PyTask(const std::string& name, int64_t length, int64_t vocab,
+         const std::vector<int32_t>& positions)
+      : kind_(index_of(name, TASK_NAMES)), length_(length), vocab_(vocab), positions_(positions) {
+    if (const char* problem = problem_of(spec())) throw std::invalid_argument(problem);
+  }
+  TaskSpec spec() const {
+    return {kind_, length_, vocab_, positions_.data(), static_cast<int64_t>(positions_.size())};
+  }
+
+ private:
+  int kind_;
+  int64_t length_, vocab_;
+  std::vector<int32_t> positions_;
+};
+
+void check_rows(const Array<int32_t>& tokens, int64_t width, int64_t vocab) {
+  require(tokens.ndim() == 2 && static_cast<int64_t>(tokens.shape(1)) == width,
+          "tokens must be a table with a column for each position");
+  for (size_t i = 0; i < tokens.size(); ++i)
+    require(tokens.data()[i] >= 0 && tokens.data()[i] < vocab, "a token is out of range");
 }
 
 // ---- trainer ------------------------------------------------------------------------------------
@@ -376,14 +405,17 @@ template <class T> const MeasuresOf<T>& measures_of() {
 
 /// The circuits of several models, row by row of `packed`; a dict of arrays, one row per model.
 template <class T>
-nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& positions,
+nb::dict circuits(const Array<T>& packed, const Shape& s, const PyTask& task,
                   const Array<int32_t>& prefixes, const Array<int32_t>& groups,
                   const Array<int32_t>& suffixes, bool sampled,
                   const std::vector<std::string>& wanted) {
+  const TaskSpec t = task.spec();
+  require(t.length == s.length && t.vocab == s.vocab, "the task must be of the model's shape");
   require(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
           "prefixes and suffixes must be tables, in at least one group");
-  const Crossed data{positions.data(),
-                     static_cast<int64_t>(positions.size()),
+  const Crossed data{t.kind,
+                     t.positions,
+                     t.relevant,
                      prefixes.data(),
                      groups.data(),
                      suffixes.data(),
@@ -394,7 +426,7 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& 
   check_crossed(data, prefixes, suffixes, s);
   require(packed.ndim() == 2 && static_cast<int64_t>(packed.shape(1)) == packed_size(s),
           "weights must be [rows, size]");
-  const auto N = static_cast<size_t>(s.length), k = positions.size();
+  const auto N = static_cast<size_t>(s.length), k = static_cast<size_t>(t.relevant);
   CircuitMeasures out{};
   struct Field {
     const char* name;
@@ -490,14 +522,14 @@ nb::tuple plane_of(const Array<double>& points) {
 }
 
 template <class T> void bind_measures(nb::module_& m) {
-  m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
+  m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "task"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
 }
 
 // ---- data ---------------------------------------------------------------------------------------
 Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, uint32_t stream) {
   auto tokens = make_array<int32_t>({count, length});
-  build().task->draw(tokens.data(), static_cast<int64_t>(count), static_cast<int64_t>(length),
+  build().task->draw(tokens.data(), 0, static_cast<int64_t>(count), static_cast<int64_t>(length),
                      vocab, seed, stream);
   return tokens;
 }
@@ -509,28 +541,92 @@ Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
   return tokens;
 }
 
-Numpy<int32_t> add_modulo(const Array<int32_t>& tokens, int64_t vocab,
-                          const std::vector<int32_t>& positions) {
-  require(tokens.ndim() == 2, "tokens must be [count, length]");
-  for (int32_t t : positions)
-    require(t >= 0 && t < static_cast<int64_t>(tokens.shape(1)), "a position is out of range");
-  auto targets = make_array<int32_t>({tokens.shape(0)});
-  build().task->add_modulo(targets.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)),
-                           static_cast<int64_t>(tokens.shape(1)), vocab, positions.data(),
-                           static_cast<int64_t>(positions.size()));
-  return targets;
+Numpy<int32_t> targets(const PyTask& task, const Array<int32_t>& tokens) {
+  const TaskSpec t = task.spec();
+  check_rows(tokens, t.length, t.vocab);
+  auto found = make_array<int32_t>({tokens.shape(0)});
+  build().task->targets(found.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)), t);
+  return found;
+}
+
+/// What stands for the group of each prefix.
+Numpy<int32_t> canonical(const PyTask& task, const Array<int32_t>& prefixes) {
+  const TaskSpec t = task.spec();
+  check_rows(prefixes, t.relevant, t.vocab);
+  auto found = make_array<int32_t>({prefixes.shape(0), prefixes.shape(1)});
+  std::copy(prefixes.data(), prefixes.data() + prefixes.size(), found.data());
+  for (size_t i = 0; i < prefixes.shape(0); ++i)
+    build().task->make_canonical(t.kind, found.data() + i * prefixes.shape(1), t.relevant);
+  return found;
+}
+
+std::vector<std::string> group_names(const PyTask& task, const Array<int32_t>& prefixes) {
+  const auto found = canonical(task, prefixes);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < prefixes.shape(0); ++i)
+    names.push_back(group_name(task.spec(), found.data() + i * prefixes.shape(1)));
+  return names;
+}
+
+/// [relevant, relevant]: whether exchanging two relevant tokens is a symmetry.
+Numpy<bool> exchangeable(const PyTask& task) {
+  const TaskSpec t = task.spec();
+  const auto k = static_cast<size_t>(t.relevant);
+  auto found = make_array<bool>({k, k});
+  for (size_t i = 0; i < k * k; ++i)
+    found.data()[i] = build().task->exchangeable(t.kind, static_cast<int64_t>(i / k),
+                                                 static_cast<int64_t>(i % k));
+  return found;
+}
+
+Numpy<double> class_shares(const PyTask& task) {
+  const TaskSpec t = task.spec();
+  auto shares = make_array<double>({static_cast<size_t>(t.vocab)});
+  nb::gil_scoped_release release;
+  const Memory memory = allocate(build().task->class_shares_bytes(t));
+  build().task->class_shares(shares.data(), t, memory.get());
+  return shares;
+}
+
+/// prefixes, groups, suffixes, and whether they are a sample.
+nb::tuple design(const PyTask& task) {
+  const TaskSpec t = task.spec();
+  const DesignSizes sizes = build().task->design_sizes(t);
+  const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  auto prefixes = make_array<int32_t>({size(sizes.prefix_count), size(t.relevant)});
+  auto groups = make_array<int32_t>({size(sizes.group_count) + 1});
+  auto suffixes = make_array<int32_t>({size(sizes.suffix_count), size(t.length - t.relevant)});
+  {
+    nb::gil_scoped_release release;
+    const Memory memory = allocate(build().task->design_bytes(t));
+    build().task->design(prefixes.data(), groups.data(), suffixes.data(), t, memory.get());
+  }
+  return nb::make_tuple(prefixes, groups, suffixes, sizes.sampled);
+}
+
+void bind_tasks(nb::module_& m) {
+  nb::dict groupings;
+  for (int kind = 0; kind < TASKS; ++kind)
+    groupings[TASK_NAMES[kind]] = GROUPING_NAMES[TASK_GROUPINGS[kind]];
+  m.attr("TASK_GROUPINGS") = groupings;
+  m.attr("MAX_MEASURED") = MAX_MEASURED;
+  nb::class_<PyTask>(m, "Task")
+      .def(nb::init<const std::string&, int64_t, int64_t, const std::vector<int32_t>&>(),
+           nb::kw_only(), "name"_a, "length"_a, "vocab"_a, "positions"_a)
+      .def_prop_ro("groups",
+                   [](const PyTask& task) { return build().task->count_groups(task.spec()); })
+      .def("targets", targets, "tokens"_a)
+      .def("canonical", canonical, "prefixes"_a)
+      .def("group_names", group_names, "prefixes"_a)
+      .def("exchangeable", exchangeable)
+      .def("class_shares", class_shares)
+      .def("design", design);
 }
 
 Numpy<uint32_t> shuffled(size_t count, uint64_t seed, uint32_t epoch) {
   auto order = make_array<uint32_t>({count});
   build().task->shuffle(order.data(), static_cast<uint32_t>(count), seed, epoch);
   return order;
-}
-
-template <size_t N> int index_of(const std::string& name, const char* const (&names)[N]) {
-  for (size_t i = 0; i < N; ++i)
-    if (name == names[i]) return static_cast<int>(i);
-  throw std::invalid_argument("unknown option: " + name);
 }
 
 /// Curve names in column order, one per parameter where a curve has one.
@@ -634,6 +730,7 @@ NB_MODULE(_kernel, m) {
   bind_trainer<double>(m, "Trainer64");
   bind_evaluations<float>(m);
   bind_evaluations<double>(m);
+  bind_tasks(m);
   bind_measures<float>(m);
   bind_measures<double>(m);
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
@@ -643,6 +740,5 @@ NB_MODULE(_kernel, m) {
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);
   m.def("enumerate", enumerate, "count"_a, "length"_a, "vocab"_a);
-  m.def("add_modulo", add_modulo, "tokens"_a, "vocab"_a, "positions"_a);
   m.def("shuffled", shuffled, "count"_a, "seed"_a, "epoch"_a);
 }

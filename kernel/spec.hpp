@@ -149,16 +149,17 @@ template <class T> struct Activations {
 // ---- the circuit of a model ---------------------------------------------------------------------
 /// Sequences as every combination of relevant tokens with irrelevant ones.
 struct Crossed {
+  int task;                  // a TaskKind: what the targets are, and which exchanges are symmetries
   const int32_t* positions;  // [relevant]
   int64_t relevant;
-  const int32_t* prefixes;  // [prefix_count, relevant]: orderings of one multiset side by side
-  const int32_t* groups;    // [group_count + 1]: where the orderings of each multiset begin
+  const int32_t* prefixes;  // [prefix_count, relevant]: those of one group side by side
+  const int32_t* groups;    // [group_count + 1]: where the prefixes of each group begin
   const int32_t* suffixes;  // [suffix_count, length - relevant]
   int64_t prefix_count, group_count, suffix_count;
-  bool sampled;  // drawn, for each multiset as many orderings: estimates are corrected for it
+  bool sampled;  // drawn, for each group as many prefixes: estimates are corrected for it
 };
 
-/// A variance in parts: between multisets, between orderings of one, between suffixes; and the
+/// A variance in parts: between groups, between the prefixes of one, between suffixes; and the
 /// squared length of the mean, to which a variance of nothing but rounding can be compared.
 enum Share { BETWEEN, PERMUTATION, SUFFIX, MEAN_SQUARE, SHARES };
 
@@ -173,11 +174,12 @@ struct CircuitMeasures {
   double* value_spread;          // [length]: root mean square around the position's mean value
   double* value_size;            // [1]: root mean square of all values
   double* redraw;             // [length]: variance of the sequence embedding from this token alone
-  double* swap;               // [relevant, relevant]: from the order of two relevant tokens
+  double* swap;               // [relevant, relevant]: from the order of two relevant tokens; NaN
+                              // where exchanging them is not a symmetry
   double* without_attention;  // [length]: accuracies
   double* without_value;      // [length]
   double* without_unit;       // [hidden]
-  double* clusters;           // [4]: their number, gap, diameter; multisets looked at
+  double* clusters;           // [4]: their number, gap, diameter; groups looked at
 };
 
 }  // namespace dynascope

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "spec.hpp"
+#include "task_spec.hpp"
 #include "wasm_checks.hpp"
 
 namespace dynascope {
@@ -21,6 +22,8 @@ enum Table {
   TRAINING_TABLE,  // numbers that `trainer` takes, in order
   CURVE_TABLE,     // those with a column per parameter are the last four; of steps, the last
   STEP_CURVE_TABLE,
+  TASK_TABLE,
+  GROUPING_TABLE,
   TABLES
 };
 
@@ -44,9 +47,9 @@ template <size_t N> constexpr Names names(const char* const (&all)[N]) {
   return {all, static_cast<int>(N)};
 }
 constexpr Names NAMES[TABLES] = {
-    names(PARAMETER_NAMES), names(STAGE_NAMES),     names(MEASURE_NAMES),  names(ACTIVATION_NAMES),
-    names(NORM_NAMES),      names(RULE_NAMES),      names(SCHEDULE_NAMES), names(TRAINING_NAMES),
-    names(CURVE_NAMES),     names(STEP_CURVE_NAMES)};
+    names(PARAMETER_NAMES), names(STAGE_NAMES),      names(MEASURE_NAMES),  names(ACTIVATION_NAMES),
+    names(NORM_NAMES),      names(RULE_NAMES),       names(SCHEDULE_NAMES), names(TRAINING_NAMES),
+    names(CURVE_NAMES),     names(STEP_CURVE_NAMES), names(TASK_NAMES),     names(GROUPING_NAMES)};
 
 struct Model {
   Shape shape;

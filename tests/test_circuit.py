@@ -15,10 +15,10 @@ import dynascope as ds
 from dynascope import _kernel
 from dynascope.analysis import circuit, circuits
 from dynascope.analysis.circuit import measured
-from dynascope.analysis.design import Design, design
 from dynascope.analysis.follow import shares
 from dynascope.errors import DynascopeError
 from dynascope.model import config_shape
+from dynascope.tasks import Design, task_of
 
 Array = np.ndarray[Any, Any]
 
@@ -232,13 +232,13 @@ def by_linkage(points: Array, most: int) -> tuple[int, float]:
 @each_case
 def test_clusters_are_those_of_the_single_linkage_tree(case: Case) -> None:
     every = Everything(case)
-    sequences = design(every.task)
+    sequences = task_of(every.task).design()
     flat = np.ascontiguousarray(every.parameters.flat)[None]
     shape = config_shape(every.config)
     found = _kernel.circuits(flat, shape, *sequences.arguments, ["clusters"])["clusters"]
     count, gap, _, multisets = found[0]
-    assert multisets == sequences.multisets
-    most = max(len(every.xi) // 2, sequences.multisets)
+    assert multisets == sequences.group_count
+    most = max(len(every.xi) // 2, sequences.group_count)
     wanted, ratio = by_linkage(every.xi, most) if len(every.xi) > 1 else (1, 1.0)
     assert gap == pytest.approx(ratio, rel=1e-6)
     assert count == wanted
@@ -250,7 +250,7 @@ def drawn(task: ds.TaskConfig, random: np.random.Generator) -> Design:
     prefixes = random.integers(0, task.vocab, (multisets, k))
     orderings = np.stack([random.permuted(prefixes, axis=1) for _ in range(3)], axis=1)
     return Design(
-        np.array(task.positions, np.int32),
+        task,
         np.ascontiguousarray(orderings.reshape(-1, k), np.int32),
         np.arange(0, 3 * multisets + 1, 3, dtype=np.int32),
         random.integers(0, task.vocab, (suffixes, task.length - k)).astype(np.int32),
@@ -270,7 +270,7 @@ def test_estimates_from_samples_are_right_on_average(case: Case) -> None:
         numbers = [found["embedding"][0, :3], found["logits"][0, :3]]
         return np.concatenate([*numbers, *(found[name][0].ravel() for name in names[2:])])
 
-    truth = measures(design(config.task))
+    truth = measures(task_of(config).design())
     samples = np.array([measures(drawn(config.task, random)) for _ in range(3000)])
     error = samples.std(axis=0) / math.sqrt(len(samples)) + 1e-15
     assert np.abs((samples.mean(axis=0) - truth) / error).max() < 4.5
@@ -292,7 +292,7 @@ def test_a_task_too_large_to_enumerate_is_sampled() -> None:
 
 def test_more_multisets_than_the_tree_can_hold_are_thinned() -> None:
     config = ds.Config().replace({"task.vocab": 17, "task.length": 4, "task.relevant": 4})
-    assert design(config.task).multisets == 4845
+    assert task_of(config).design().group_count == 4845
     found = circuit(ds.initial_parameters(config), config)
     assert found.exhaustive
     assert 1500 < found.expected_clusters < 4096
@@ -412,7 +412,7 @@ def test_a_task_of_ones_own_has_no_circuit() -> None:
     tokens, targets = ds.dataset(ds.TaskConfig())
     config = ds.Config().replace({"training.epochs": 1})
     run = ds.train(config, data=ds.Data(train=(tokens, targets)), progress=False)[0]
-    with pytest.raises(DynascopeError, match="sparse modular addition, but it has data of its own"):
+    with pytest.raises(DynascopeError, match="symmetries are known, but it has data of its own"):
         circuits(run)
 
 

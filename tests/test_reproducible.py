@@ -14,10 +14,10 @@ import pytest
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis.design import design
 from dynascope.errors import DynascopeError
 from dynascope.model import config_shape
 from dynascope.run import Run
+from dynascope.tasks import task_of
 from dynascope.trainer import Trainer
 
 SHORT = ds.Config().replace({"training.epochs": 12, "record.state_every": 5})
@@ -55,7 +55,7 @@ def measures(config: ds.Config) -> str:
     """All measures of a circuit, of a task short enough for all its sequences to be few."""
     length = 2 if config.task.vocab > 3 else 6
     config = config.replace({"task.length": length, "task.relevant": length // 2})
-    weights, sequences = ds.initial_parameters(config, 7).flat[None], design(config.task)
+    weights, sequences = ds.initial_parameters(config, 7).flat[None], task_of(config).design()
     found = _kernel.circuits(weights, config_shape(config), *sequences.arguments, [])
     return hashlib.sha256(b"".join(found[name].tobytes() for name in sorted(found))).hexdigest()
 

@@ -11,8 +11,8 @@ from wasm_weights import Weights, sent
 import dynascope as ds
 from dynascope import _kernel
 from dynascope._frozen import frozen_mask
-from dynascope.analysis.design import design
 from dynascope.run import Run
+from dynascope.tasks import task_of
 
 SETS = 100  # of random weights
 PARTS = ("inspect", "changed", "grid", "loss", "gradient", "circuit", "initial")
@@ -105,7 +105,7 @@ def test_sequences_of_a_circuit(node: Node) -> None:
     tasks = [ds.TaskConfig(**options) for options in TASKS]
     results = node.run([{"kind": "crossed", "task": of(task)} for task in tasks])
     for task, got in zip(tasks, results, strict=True):
-        for name, value in sent(design(task)).items():
+        for name, value in sent(task_of(task).design()).items():
             array = isinstance(value, np.ndarray)
             assert same_bits(got[name], value) if array else got[name] == value, (task, name)
 

@@ -10,7 +10,7 @@ from wasm_weights import Weights, sent
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis.design import design
+from dynascope.tasks import task_of
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ TRAINER = {
     **{"training": ds.Config().to_dict()["training"], "train": {"tokens": X, "targets": Y}},
     **{"seed": 0, "start": W},
 }
-CROSSED = sent(design(ds.TaskConfig(length=3, relevant=2)))
+CROSSED = sent(task_of(ds.TaskConfig(length=3, relevant=2)).design())
 MANY = 2**16  # prefixes x suffixes: their number, times four bytes, is 2^34
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis.design import Design, design
 from dynascope.model import kernel_shape
+from dynascope.tasks import Design, task_of
 
 
 class Weights:
@@ -80,12 +80,12 @@ class Weights:
         positions = sorted(self.rng.choice(self.length, k, replace=False).tolist())
         task = ds.TaskConfig(length=self.length, vocab=self.vocab, relevant=positions)
         if task.sequences <= 4096:
-            return design(task)
+            return task_of(task).design()
         drawn = self.rng.integers(self.vocab, size=(4, k), dtype=np.int32)
         prefixes = self.rng.permuted(np.repeat(drawn, 3, axis=0), axis=1)
         suffixes = self.rng.integers(self.vocab, size=(9, self.length - k), dtype=np.int32)
         groups = np.arange(0, 13, 3, dtype=np.int32)
-        return Design(np.array(positions, np.int32), prefixes, groups, suffixes, sampled=True)
+        return Design(task, prefixes, groups, suffixes, sampled=True)
 
     def case(self) -> dict[str, Any]:
         sizes = {"vocab": self.vocab, "embeddings": self.rows, "length": self.length}

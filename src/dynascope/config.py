@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from dynascope import _kernel
 from dynascope._frozen import Frozen, check_frozen
 from dynascope._kernel import parameter_shapes
 from dynascope._tables import from_tables, from_toml, options_of, to_tables, toml_value
-from dynascope._validate import Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
+from dynascope._validate import Choice, Maybe, Positions, Real, Rule, Span, Subset, Whole, settle
 from dynascope.errors import expected, unknown
 
 MAX_LENGTH = 1024
@@ -26,10 +27,19 @@ MAX_EPOCHS = 10**7
 MIN_TAU = 1e-6  # its third power must be a number in float32
 MAX_STEPS = 2**53 - 1  # whole numbers that a browser holds exactly
 
+# Options that came later, and the value that means "as before": it is left out of what is hashed,
+# so that a run from before the option has the id that it had.
+LATER: Mapping[str, Any] = {"task.name": "modular-addition"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskConfig:
-    """Sparse modular addition: the sum of the tokens at the relevant positions, modulo `vocab`.
+    """What sequences of `length` tokens should give; only `relevant` positions count.
+
+    - `modular-addition`: the sum of the tokens there, modulo `vocab`.
+    - `most-frequent`: the token that is there most often; of several, the smallest.
+    - `products`: these positions in pairs, in rising order (the first with the second, and so on);
+      the sum of the pairs' products, modulo `vocab`.
 
     `relevant` is k, for the first k positions, or a list of distinct 0-based positions. A list
     that spells the first k is stored as k: equal tasks are equal.
@@ -40,6 +50,7 @@ class TaskConfig:
     (1, 7)
     """
 
+    name: Annotated[str, Choice(tuple(_kernel.TASK_GROUPINGS))] = "modular-addition"
     length: Annotated[int, Whole(1, MAX_LENGTH)] = 12
     vocab: Annotated[int, Whole(2, 4096)] = 2
     relevant: Annotated[int | Sequence[int], Positions(MAX_LENGTH)] = 5
@@ -54,6 +65,18 @@ class TaskConfig:
         if self.positions[-1] >= self.length:
             what = "at most" if isinstance(self.relevant, int) else "positions below"
             raise expected("task.relevant", f"{what} task.length = {self.length}", self.relevant)
+        try:
+            self.kernel  # noqa: B018  what only this task asks for
+        except ValueError as error:
+            field, _, what = str(error).removesuffix(".").partition(": expected ")
+            raise expected(f"task.{field}", what, getattr(self, field)) from None
+
+    @property
+    def kernel(self) -> _kernel.Task:
+        """The task as the kernel takes it."""
+        return _kernel.Task(
+            name=self.name, length=self.length, vocab=self.vocab, positions=list(self.positions)
+        )
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -240,10 +263,16 @@ class Config:
 
         Keys are sorted, floats have their shortest exact spelling, and `model.embeddings` is the
         number it stands for. `record` is left out, since recording does not change what a run is:
-        one that keeps every step and one that keeps only its end are the same run.
+        one that keeps every step and one that keeps only its end are the same run. So are options
+        that came later (`LATER`), where they have the value that means "as before".
         """
         tables = self.to_dict()
         del tables["record"]
+        for name, before in LATER.items():
+            section, _, option = name.rpartition(".")
+            table = tables[section] if section else tables
+            if table[option] == before:
+                del table[option]
         tables["model"]["embeddings"] = self.embeddings
         return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -258,6 +287,17 @@ class Config:
 
 OPTIONS = options_of(Config)
 """The rule of every option under its dotted name."""
+
+
+def column_name(option: str) -> str:
+    """What an option is called in tables: its name without the section, `lr`, not `training.lr`,
+    which SQL would want in quotes; an option called `name` has its section's.
+
+    >>> column_name("training.lr"), column_name("task.name")
+    ('lr', 'task')
+    """
+    section, _, own = option.rpartition(".")
+    return section if own == "name" else own
 
 
 def check_config(config: object) -> Config:

@@ -209,9 +209,9 @@ def plain(value: Any) -> Any:
 def circuit_of(run: "Run", epoch: int = -1) -> "Circuit":
     """The circuit of a run after an epoch (-1: the last one that is sound)."""
     from dynascope.analysis.circuit import circuit
-    from dynascope.analysis.follow import check_task, last_sound_epoch
+    from dynascope.analysis.follow import check_symmetries, last_sound_epoch
 
-    check_task(run)
+    check_symmetries(run)
     at = last_sound_epoch(run) if epoch == -1 else epoch
     return circuit(run.parameters(at), run.config)
 

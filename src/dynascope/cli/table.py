@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dynascope.run import LEARNING_ACCURACY, SOLVED_ACCURACY, Array, Run, Runs
+from dynascope.run import SOLVED_ACCURACY, Array, Run, Runs
 
 MOST_ROWS = 40
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -35,7 +35,7 @@ def print_table(runs: Runs, console: Console, further: Further | None = None) ->
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("seed", justify="right")
     table.add_column(f"{measured} accuracy", no_wrap=True)
-    table.add_column(f"above {LEARNING_ACCURACY}", justify="right")
+    table.add_column(_learning(runs[:MOST_ROWS]), justify="right")
     for name in further:
         table.add_column(name, justify="left" if name == "circuit" else "right", no_wrap=True)
     taken = _BEFORE + sum(max(map(len, (name, *cells))) + 3 for name, cells in further.items())
@@ -52,6 +52,12 @@ def print_table(runs: Runs, console: Console, further: Further | None = None) ->
     console.print(table)
     if len(runs) > MOST_ROWS:
         console.print(f"... and {len(runs) - MOST_ROWS} more")
+
+
+def _learning(runs: Runs) -> str:
+    """The heading of the epochs at which runs began to learn."""
+    levels = {run.task.learning_accuracy for run in runs}
+    return f"above {levels.pop():.3g}" if len(levels) == 1 else "learning"
 
 
 def _loss_and_time(runs: Runs) -> Further:
@@ -125,7 +131,7 @@ def _accuracy(run: Run, accuracy: float, width: int) -> Text:
     text = f"{math.floor(1000 * accuracy) / 1000:.3f} {'*' if solved else ' '}"
     if width:
         curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
-        blocks = sparkline(curve, width, low=1 / run.config.task.vocab)
+        blocks = sparkline(curve, width, low=run.task.chance or 1 / run.config.task.vocab)
         text = f"{text.replace('*', '✓')} {blocks}"
     return Text(text, style=SOLVED_STYLE if solved else "")
 

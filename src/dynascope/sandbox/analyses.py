@@ -60,9 +60,9 @@ def _told(run: Run, makers: Mapping[str, Callable[[Run], Any]], check: Check) ->
 
 def _alias(run: Run) -> Any:
     from dynascope.analysis.alias import alias
-    from dynascope.analysis.follow import check_task, last_sound_epoch
+    from dynascope.analysis.follow import check_symmetries, last_sound_epoch
 
-    check_task(run)
+    check_symmetries(run)
     return alias(run.parameters(last_sound_epoch(run)), run.config)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dynascope._kernel import CURVE_NAMES
 from dynascope._validate import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
-from dynascope.config import OPTIONS, Config
+from dynascope.config import OPTIONS, Config, column_name
 from dynascope.run import Origin, Run
 
 _LIST = pa.list_(pa.float64())
@@ -36,9 +36,8 @@ def _type(rule: Rule[object]) -> pa.DataType:
     return pa.list_(pa.string())  # names: `frozen`, `unit_rows`
 
 
-# An option's column has its own name without the section: `lr`, not `training.lr`, which SQL would
-# want in quotes. A test holds that no two names are the same.
-CONFIG = {name: pa.field(name.rpartition(".")[2], _type(rule)) for name, rule in OPTIONS.items()}
+# A test holds that no two names are the same.
+CONFIG = {name: pa.field(column_name(name), _type(rule)) for name, rule in OPTIONS.items()}
 
 _IDENTITY = [
     pa.field("id", pa.string(), nullable=False),

@@ -19,6 +19,7 @@ the drop alone, with the Hessian where it starts (`exit`); they do not decide. T
 `theory.thresholds`; all that was compared with them is in the result.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -28,7 +29,7 @@ import numpy.typing as npt
 
 from dynascope.analysis.drops import Drop, loss_drops
 from dynascope.analysis.follow import last_sound_epoch
-from dynascope.analysis.phases import Phases, _chance
+from dynascope.analysis.phases import Phases
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.engine import Report, reporter
 from dynascope.errors import expected
@@ -172,7 +173,12 @@ def _drops(run: Run, found: Phases | None) -> Sequence[Drop]:
             raise expected("found", "what analysis.phases returns", type(found).__name__)
         return found.by_slope
     loss = run.curves["train_loss"][: last_sound_epoch(run) + 1]
-    return loss_drops(loss, "slope", ceiling=_chance(run) or None)
+    return loss_drops(loss, "slope", ceiling=run.task.chance_loss or None)
+
+
+def _chance(run: Run) -> float:
+    """The loss at chance; NaN where nobody knows it."""
+    return math.nan if run.task.chance_loss is None else run.task.chance_loss
 
 
 def _stretches(run: Run, drops: Sequence[Drop]) -> list[tuple[int, int, Drop | None]]:
