@@ -564,7 +564,7 @@ std::vector<std::string> group_names(const PyTask& task, const Array<int32_t>& p
   const auto found = canonical(task, prefixes);
   std::vector<std::string> names;
   for (size_t i = 0; i < prefixes.shape(0); ++i)
-    names.push_back(group_name(task.spec(), found.data() + i * prefixes.shape(1)));
+    names.emplace_back(GroupName(task.spec(), found.data() + i * prefixes.shape(1)).text);
   return names;
 }
 

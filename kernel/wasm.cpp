@@ -10,6 +10,7 @@
 // sizes that the comments state is up to the caller (web/src/model/kernel.ts).
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 #include "engine.hpp"
 #include "group_name.hpp"
@@ -334,11 +335,10 @@ EXPORT(canonical) int canonical(const int32_t* given, int32_t* prefixes, int cou
 /// The name of the group that a canonical prefix [relevant] stands for, until the next call; null:
 /// it failed.
 EXPORT(group_name) const char* group_name(const int32_t* given, const int32_t* canonical) {
-  static std::string name;
+  alignas(GroupName) static char room[sizeof(GroupName)];
   TaskSpec t;
   if (!read_task(t, given) || !within("prefix", canonical, t.relevant, t.vocab)) return nullptr;
-  name = dynascope::group_name(t, canonical);
-  return name.c_str();
+  return (new (room) GroupName(t, canonical))->text;
 }
 
 /// How the prefixes of a task are grouped: a place in the table of groupings; -1: no such task.

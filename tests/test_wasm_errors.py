@@ -54,6 +54,7 @@ TRAINER = {
     **{"seed": 0, "start": W},
 }
 CROSSED = sent(task_of(ds.TaskConfig(length=3, relevant=2)).design())
+ODD = sent(task_of(ds.TaskConfig(length=3, relevant=3)).design())
 MANY = 2**16  # prefixes x suffixes: their number, times four bytes, is 2^34
 
 
@@ -109,12 +110,16 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("circuit", [W, {**CROSSED, "groups": [0, 2, 1, 4]}], {}, "groups: expected numbers that rise"),
     ("circuit", [W, {**CROSSED, "sampled": True}], {}, "groups: expected several multisets"),
     ("circuit", [W, {**CROSSED, "positions": [1, 0]}], {}, "positions: expected rising numbers."),
+    ("circuit", [W, {**CROSSED, "length": 4}], {}, "task: expected the model's length and vocab."),
+    ("circuit", [W, {**CROSSED, "name": "x"}], {}, "name: expected one of the kernel's tasks."),
+    ("circuit", [W, {**ODD, "name": "products"}], {}, "relevant: expected an even number"),
     ("circuit", [W, CROSSED, ["logits"]], {}, "measures: expected those that are found together"),
     (
         "circuit",
         [
             W,
             {
+                **{"name": "modular-addition", "length": 3, "vocab": 2},
                 **{"positions": [0], "prefixes": np.zeros(MANY, np.int32), "prefixCount": MANY},
                 **{"groups": [0, MANY], "suffixes": np.zeros(2 * MANY, np.int32)},
                 **{"suffixCount": MANY, "sampled": False},

@@ -138,10 +138,17 @@ class Weights:
         return {f"{name}mean_loss": loss, f"{name}gradient": grad}
 
 
+def sent_task(task: ds.TaskConfig) -> dict[str, Any]:
+    """A task as TypeScript has it."""
+    names = ("name", "length", "vocab", "positions")
+    return {name: getattr(task, name) for name in names}
+
+
 def sent(crossed: Design) -> dict[str, Any]:
     """A design as TypeScript has it."""
     return {
-        "positions": crossed.positions,
+        **sent_task(crossed.task),
+        "positions": np.array(crossed.task.positions, np.int32),
         "prefixes": crossed.prefixes,
         "prefixCount": len(crossed.prefixes),
         "groups": crossed.groups,

@@ -27,7 +27,7 @@ class Meter {
 
   static async of(run: RunDetails): Promise<Meter> {
     const kernel = await fetchKernel();
-    return new Meter(modelOf(kernel, run), kernel.crossed(taskOf(run)), run);
+    return new Meter(modelOf(kernel, run), kernel.tasks.design(taskOf(run)), run);
   }
 
   measure(epoch: number, weights: Numbers): CircuitNow {

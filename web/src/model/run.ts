@@ -4,7 +4,7 @@ import type { RunDetails } from "./answers";
 import { type Api, widthOf } from "./api";
 import { Blocks, type BlockOptions } from "./blocks";
 import { ReadableError } from "./errors";
-import type { Numbers, Run, Task } from "./types";
+import type { KernelTask, Numbers, Run } from "./types";
 
 /** The index of the last of rising numbers that is at most `value`; 0 if none is, -1 if empty. */
 export function lastAtMost(rising: ArrayLike<number>, value: number): number {
@@ -17,9 +17,9 @@ export function lastAtMost(rising: ArrayLike<number>, value: number): number {
   return rising.length === 0 ? -1 : Math.max(0, low - 1);
 }
 
-export function taskOf(run: { config: Run["config"]; positions: readonly number[] }): Task {
-  const { length, vocab } = run.config.task;
-  return { length, vocab, positions: run.positions };
+export function taskOf(run: { config: Run["config"]; positions: readonly number[] }): KernelTask {
+  const { name, length, vocab } = run.config.task;
+  return { name, length, vocab, positions: run.positions };
 }
 
 export type LoadedRun = StoredRun & Run;

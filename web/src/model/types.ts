@@ -2,12 +2,15 @@
 //
 // Positions, epochs, tokens and indices are 0-based. Arrays are row-major, with shapes beside them.
 
+import type { TaskName } from "./kernel/names";
+
 export type Precision = "float32" | "float64";
 export type Numbers = Float32Array | Float64Array;
 
 /** Tables of a config, as Python's `Config.to_dict` writes them; unknown options may be there. */
 export interface Config {
   task: {
+    name: TaskName;
     length: number;
     vocab: number;
     relevant: number | number[];
@@ -78,12 +81,22 @@ export interface Run extends RunInfo {
   ready(epoch: number): boolean;
 }
 
-/** What decides which sequences exist and what they should give. */
-export interface Task {
+/** One of the kernel's tasks: what decides which sequences exist and what they should give. */
+export interface KernelTask {
+  name: TaskName;
   length: number; // N
   vocab: number; // p
   positions: readonly number[]; // relevant, rising
 }
+
+/** Data of a user's own: which positions are relevant, and what is alike, nobody has said. */
+export interface OwnTask {
+  name: "own data";
+  length: number;
+  vocab: number;
+  positions: null;
+}
+export type Task = KernelTask | OwnTask;
 
 /** Sequences that are shown. A prefix is what stands at the relevant positions. */
 export interface Sequences {
@@ -93,10 +106,10 @@ export interface Sequences {
   vocab: number;
   positions: Int32Array; // relevant, rising
   prefix: Int32Array; // [count]: index of its prefix
-  prefixes: Int32Array[]; // those of one multiset side by side
+  prefixes: Int32Array[]; // those of one group side by side
   targets: Int32Array; // [count]
-  group: Int32Array; // [count]: multiset of its prefix
-  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
+  group: Int32Array; // [count]: group of its prefix
+  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else; of pairs "01 12"
 }
 
 /** A rectangle in data coordinates. */

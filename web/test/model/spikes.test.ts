@@ -6,6 +6,7 @@ import { sequencesOf } from "../../src/model/sequences";
 import { around, changedPredictions, displacement, movement } from "../../src/model/spikes";
 import type { Panel, Plane, RunInfo, ScenePlan } from "../../src/model/types";
 import { PANELS, POINT_PANELS } from "../../src/model/types";
+import { modularAddition, tasks } from "../tasks";
 
 const run = {
   config: { task: { length: 2, vocab: 2 }, model: { dim: 2, hidden: 3, norm: "rms" } },
@@ -14,7 +15,7 @@ const run = {
   weightEpochs: Int32Array.of(0, 10, 20, 30),
   diverged: null,
 } as unknown as RunInfo;
-const sequences = sequencesOf({ length: 2, vocab: 2, positions: [1] }, [
+const sequences = sequencesOf(tasks, modularAddition(2, 2, [1]), [
   [0, 1],
   [1, 0],
 ]);

@@ -4,7 +4,7 @@
 import { ReadableError } from "../errors";
 
 /** Raised with kernel/wasm.cpp's INTERFACE. */
-export const INTERFACE = 1;
+export const INTERFACE = 2;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -37,7 +37,7 @@ export type Stage = (typeof STAGES)[number];
 
 /** Measures of a circuit; docs/analysis.md says what each means. */
 export const MEASURES = [
-  "embedding", // [4]: variance between multisets, orderings, suffixes; squared length of the mean
+  "embedding", // [4]: variance between groups, their prefixes, suffixes; squared length of the mean
   "logits", // [4]: the same, of the logits
   "accuracy",
   "permutation_survival",
@@ -46,11 +46,11 @@ export const MEASURES = [
   "value_spread", // [length]
   "value_size",
   "redraw", // [length]
-  "swap", // [relevant, relevant]
+  "swap", // [relevant, relevant]; NaN where an exchange is not a symmetry
   "without_attention", // [length]: accuracies
   "without_value", // [length]
   "without_unit", // [hidden]
-  "clusters", // [4]: their number, gap, diameter; multisets looked at
+  "clusters", // [4]: their number, gap, diameter; groups looked at
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
@@ -58,6 +58,11 @@ export const ACTIVATIONS = ["gelu", "relu", "silu"] as const;
 export const NORMS = ["rms", "unit", "smooth", "none"] as const;
 export const OPTIMIZERS = ["sgd", "adam", "adamw"] as const;
 export const SCHEDULES = ["constant", "warmup", "cosine"] as const;
+
+export const TASKS = ["modular-addition", "most-frequent", "products"] as const;
+export type TaskName = (typeof TASKS)[number];
+export const GROUPINGS = ["multisets", "pairs"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
 
 /** The numbers that a trainer is made with. */
 export const TRAINING = [
@@ -120,6 +125,8 @@ const TABLES: readonly (readonly string[])[] = [
   TRAINING,
   [...PLAIN_CURVES, ...PARAMETER_CURVES],
   [...PLAIN_STEP_CURVES, ...PARAMETER_STEP_CURVES],
+  TASKS,
+  GROUPINGS,
 ];
 
 /** Throws unless the module is of this version; `nameOf` gives null beyond a table's last name. */
