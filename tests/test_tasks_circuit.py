@@ -187,6 +187,36 @@ def test_a_grid_over_tasks(tmp_path: Path) -> None:
             assert holds["alias_share"] is not None
 
 
+def test_a_report_names_the_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dynascope.cli import main
+
+    config = ds.Config().replace({**TINY, "task.name": "products"})
+    runs = ds.train(config, progress=False)
+    runs.save(tmp_path / "runs")
+    assert main(["report", str(tmp_path / "runs")]) == 0
+    assert main(["report", str(tmp_path / "runs"), "--run", runs[0].id]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "products, 4 of 12 tokens, p = 2" in told
+    assert "between groups" in told
+    assert "another sum" not in told
+
+
+def test_the_server_tells_the_task(tmp_path: Path) -> None:
+    from dynascope.sandbox.one import about
+
+    config = ds.Config().replace({**TINY, "task.name": "products"})
+    tokens, targets = ds.dataset(config.task)
+    ds.train(config, progress=False).save(tmp_path / "runs")
+    ds.train(config, data=ds.Data((tokens, targets)), progress=False).save(tmp_path / "own")
+    known = about(ds.load(tmp_path / "runs")[0], {})["task"]
+    assert (known["name"], known["groups"]) == ("products", "pairs")
+    assert (known["positions"], known["symmetries"]) == ([0, 1, 2, 3], ["pairs", "suffix"])
+    assert (known["chance"], known["classes"]) == (0.625, 2)
+    own = about(ds.load(tmp_path / "own")[0], {})["task"]
+    assert (own["name"], own["positions"], own["groups"]) == ("own data", None, None)
+    assert own["chance"] == np.bincount(targets).max() / len(targets)
+
+
 def test_ideal_heads_are_of_modular_addition() -> None:
     with pytest.raises(DynascopeError, match="modular-addition for an ideal head"):
         ds.theory.ideal_head(ds.Config().replace({"task.name": "most-frequent"}))

@@ -54,7 +54,7 @@ class Design:
 class Groups:
     """Prefixes that a task's symmetries take to one another; all of a group have one target."""
 
-    kind: str  # "multisets" of tokens, or multisets of unordered "pairs"
+    kind: str  # "multisets" of tokens, or multisets of unordered "pairs" of them
     count: int | None  # None: more than 2**40
     task: TaskConfig
 
@@ -97,6 +97,10 @@ class Task(ABC):
     def design(self) -> Design:
         """The sequences that a model of this task is measured on."""
 
+    @abstractmethod
+    def describe(self) -> str:
+        """What it is, in a few words."""
+
     @property
     def chance(self) -> float | None:
         """The accuracy of the best answer that does not look at the sequence."""
@@ -135,6 +139,17 @@ class KernelTask(Task):
         self.groups = Groups(kind, int(count) if math.isfinite(count) else None, config)
         self.symmetries = ("permutation" if kind == "multisets" else kind, "suffix")
 
+    def describe(self) -> str:
+        """
+        >>> print(task_of(TaskConfig(name="products", relevant=4)).describe())
+        products, 4 of 12 tokens, p = 2
+        """
+        task = self.config
+        tokens = f"{len(task.positions)} of {task.length} tokens"
+        if self.name == "modular-addition":
+            return f"{tokens} modulo {task.vocab}"
+        return f"{self.name}, {tokens}, p = {task.vocab}"
+
     def examples(self, seed: int, split: Split) -> Examples:
         return dataset(self.config, seed, split)
 
@@ -172,6 +187,9 @@ class OwnTask(Task):
     def __init__(self, data: Data) -> None:
         self.data = data
         self.classes = 1 + max(int(targets.max()) for _, targets in data.sets if len(targets))
+
+    def describe(self) -> str:
+        return "data of its own"
 
     def examples(self, seed: int, split: Split) -> Examples:
         if split == "all":

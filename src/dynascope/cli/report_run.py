@@ -89,12 +89,11 @@ def _spikes(run: Run) -> Any:
 
 
 def _headline(run: Run) -> str:
-    row, task = run.summary(), run.config.task
+    row = run.summary()
     ended = f"accuracy {accuracy(row)}"
     if run.diverged is not None:
         ended = f"diverged at epoch {run.diverged}"
-    what = f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}"
-    return f"Run {run.id}, seed {run.seed}: {what}, {run.epochs} epochs, {ended}"
+    return f"Run {run.id}, seed {run.seed}: {run.task.describe()}, {run.epochs} epochs, {ended}"
 
 
 def _circuit_lines(found: Circuit, other: Alias | None) -> Iterator[str]:
@@ -105,7 +104,7 @@ def _circuit_lines(found: Circuit, other: Alias | None) -> Iterator[str]:
     for name, shares in (("sequence embedding", found.embedding), ("logits", found.logits)):
         if shares is not None:
             yield (
-                f"variance of the {name}: {shares.between:.1%} between multisets, "
+                f"variance of the {name}: {shares.between:.1%} between groups, "
                 f"{shares.permutation:.1%} orderings, {shares.suffix:.1%} suffixes"
             )
     yield (

@@ -50,7 +50,7 @@ def _legends(rows: Rows, kinds: Sequence[str]) -> Iterator[str]:
     """What the columns mean, for whoever sees them for the first time."""
     if "circuit" in kinds:
         yield (
-            "variance % of the sequence embedding: between multisets of relevant tokens / between "
+            "variance % of the sequence embedding: between groups of relevant tokens / between "
             "their orderings / between irrelevant tokens; clusters: found/expected"
         )
     if "phases" in kinds and (told := legend(rows)):
@@ -94,7 +94,7 @@ def wrapped(line: str, console: Console) -> str:
 
 
 def _columns(rows: Rows, kinds: Sequence[str]) -> list[Column]:
-    """In the order of the table. `variance` is between multisets, their orderings and suffixes."""
+    """In the order of the table. `variance` is between groups, their orderings and suffixes."""
     of_kind = {"circuit": _CIRCUIT, "phases": _PHASES, "spikes": _SPIKES}
     return [
         Column("id", 12, lambda row: row["id"][:8]),
