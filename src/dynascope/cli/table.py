@@ -131,9 +131,15 @@ def _accuracy(run: Run, accuracy: float, width: int) -> Text:
     text = f"{math.floor(1000 * accuracy) / 1000:.3f} {'*' if solved else ' '}"
     if width:
         curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
-        blocks = sparkline(curve, width, low=run.task.chance or 1 / run.config.task.vocab)
+        blocks = sparkline(curve, width, low=_guessing(run))
         text = f"{text.replace('*', '✓')} {blocks}"
     return Text(text, style=SOLVED_STYLE if solved else "")
+
+
+def _guessing(run: Run) -> float:
+    """The accuracy at the bottom of a curve: chance, unless it is not known or never wrong."""
+    chance = run.task.chance
+    return 1 / run.config.task.vocab if chance is None or chance == 1 else chance
 
 
 def _has_blocks(console: Console) -> bool:
