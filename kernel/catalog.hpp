@@ -24,7 +24,8 @@ constexpr int64_t MAX_HIDDEN = 65536;
 constexpr int64_t MAX_PAIRS = 1 << 20;      // token-position pairs: all are tabulated at every step
 constexpr int64_t MAX_SEQUENCES = 1 << 24;  // in a data set
 constexpr int64_t MAX_EPOCHS = 10000000;
-constexpr double MIN_TAU = 1e-6;  // its third power must be a number in float32
+constexpr int64_t MAX_MEASURED = 1 << 20;  // sequences up to which a circuit is measured on all
+constexpr double MIN_TAU = 1e-6;           // its third power must be a number in float32
 
 // ---- what shapes are made of --------------------------------------------------------------------
 enum class Axis { NONE, EMBEDDINGS, LENGTH, DIM, HIDDEN, RELEVANT, FOUR };
@@ -145,6 +146,20 @@ enum class Metric { PLAIN, SECOND_MOMENT, NONLINEAR };
   X(WARMUP, warmup, false)     \
   X(COSINE, cosine, true)
 
+/// Which prefixes (relevant tokens, in the order of their positions) form a group. All of a group
+/// have the same target, and what takes one to another is a symmetry of the task.
+enum class Grouping {
+  MULTISETS,  // the same tokens in any order
+  PAIRS       // neighbours as unordered pairs (first and second, third and fourth), in any order
+};
+
+// X(id, name, grouping). The target of each is in task.hpp's `target_of`, the distribution of its
+// targets in class_shares.hpp.
+#define DYNASCOPE_TASKS(X)                           \
+  X(MODULAR_ADDITION, "modular-addition", MULTISETS) \
+  X(MOST_FREQUENT, "most-frequent", MULTISETS)       \
+  X(PRODUCTS, "products", PAIRS)
+
 // ---- enumerations and rows ----------------------------------------------------------------------
 #define X(id, ...) id,
 enum Parameter { DYNASCOPE_PARAMETERS(X) PARAMETERS };
@@ -152,6 +167,7 @@ enum Activation { DYNASCOPE_ACTIVATIONS(X) ACTIVATIONS };
 enum Norm { DYNASCOPE_NORMS(X) NORMS };
 enum Rule { DYNASCOPE_RULES(X) RULES };
 enum Schedule { DYNASCOPE_SCHEDULES(X) SCHEDULES };
+enum TaskKind { DYNASCOPE_TASKS(X) TASKS };
 #undef X
 
 // A curve with one column per parameter has so many; the next begins after them.
@@ -229,6 +245,13 @@ constexpr ScheduleRow SCHEDULE_ROWS[] = {
     DYNASCOPE_SCHEDULES(X)
 #undef X
 };
+
+#define X(id, name, grouping) name,
+constexpr const char* TASK_NAMES[] = {DYNASCOPE_TASKS(X)};
+#undef X
+#define X(id, name, grouping) Grouping::grouping,
+constexpr Grouping TASK_GROUPINGS[] = {DYNASCOPE_TASKS(X)};
+#undef X
 
 struct WordList {
   const char* const* first;

@@ -92,6 +92,7 @@ constexpr const char* AXIS_NAMES[] = {"", "embeddings", "length", "dim", "hidden
 constexpr const char* PART_NAMES[] = {"embedding", "attention", "feed_forward"};
 constexpr const char* NEEDS_NAMES[] = {"", "test", "unseen", "gradients", "full_gradients"};
 constexpr const char* METRIC_NAMES[] = {"plain", "second_moment", "nonlinear"};
+constexpr const char* GROUPING_NAMES[] = {"multisets", "pairs"};
 constexpr const char* KIND_NAMES[] = {"whole", "real",      "flag", "word",
                                       "words", "positions", "span", "parts"};
 
@@ -188,6 +189,15 @@ template <class Put> void write_catalog(Put put) {
     out.field("ends", row.ends);
     out.end("}");
   });
+  out.key("tasks");
+  out.begin("[");
+  for (int kind = 0; kind < TASKS; ++kind) {
+    out.begin("{");
+    out.field("name", TASK_NAMES[kind]);
+    out.field("grouping", GROUPING_NAMES[static_cast<int>(TASK_GROUPINGS[kind])]);
+    out.end("}");
+  }
+  out.end("]");
   write_rows(out, "options", OPTIONS, [&](const Option& o) { write_option(out, o); });
   out.key("limits");
   out.begin("{");
@@ -195,6 +205,7 @@ template <class Put> void write_catalog(Put put) {
   out.field("pairs", MAX_PAIRS);
   out.field("sequences", MAX_SEQUENCES);
   out.field("embeddings", MAX_EMBEDDINGS);
+  out.field("measured", MAX_MEASURED);
   out.end("}");
   out.end("}");
 }

@@ -6,11 +6,10 @@
 // the predictions of changed models, which take most of the time, are computed in T.
 #pragma once
 
-#include <numeric>
-
 #include "clusters.hpp"
 #include "halves.hpp"
 #include "predictor.hpp"
+#include "task.hpp"
 #include "variance.hpp"
 
 namespace dynascope {
@@ -54,7 +53,7 @@ template <class T> class Circuit {
     if (out_.redraw) redraw();
     if (out_.swap) swap();
     if (out_.clusters) cluster();
-    find_targets();
+    target();
     if (out_.accuracy) predict();
     if (out_.permutation_survival) survive();
     if (out_.without_attention) change();
@@ -192,7 +191,8 @@ template <class T> class Circuit {
     for (int64_t t = 0; t < k; ++t) {
       out_.swap[t * k + t] = 0;
       for (int64_t u = t + 1; u < k; ++u)
-        out_.swap[t * k + u] = out_.swap[u * k + t] = spread_over_order(t, u);
+        out_.swap[t * k + u] = out_.swap[u * k + t] =
+            exchangeable(data_.task, t, u) ? spread_over_order(t, u) : __builtin_nan("");
     }
   }
 
@@ -230,12 +230,12 @@ template <class T> class Circuit {
   }
 
   // ---- clusters ---------------------------------------------------------------------------------
-  /// The tree is made of every so manieth multiset, with so many orderings and suffixes.
+  /// The tree is made of every so manieth group, with so many of its prefixes, and suffixes.
   struct Part {
     int64_t step, orderings, suffixes;
   };
 
-  /// As many as fit; two points of a multiset, at least, show whether it falls apart.
+  /// As many as fit; two points of a group, at least, show whether it falls apart.
   Part part() const {
     Part p = {1, 1, data_.suffix_count};
     for (int64_t m = 0; m < data_.group_count; ++m)
@@ -256,28 +256,33 @@ template <class T> class Circuit {
     return count;
   }
 
+  static int64_t common_divisor(int64_t a, int64_t b) {
+    for (int64_t rest; b != 0; a = b, b = rest) rest = a % b;
+    return a;
+  }
+
   /// The i-th of some places among `count`, spread so that every token varies.
   static int64_t scattered(int64_t i, int64_t count) {
     int64_t step = static_cast<int64_t>(0.618 * static_cast<double>(count)) | 1;
-    while (std::gcd(step, count) != 1) ++step;
+    while (common_divisor(step, count) != 1) ++step;
     return i * step % count;
   }
 
   void cluster() {
     const Part p = part();
-    int64_t multisets = 0;
+    int64_t groups = 0;
     clusters_.clear();
-    for (int64_t m = 0; m < data_.group_count; m += p.step, ++multisets)
+    for (int64_t m = 0; m < data_.group_count; m += p.step, ++groups)
       for (int64_t o = 0; o < group_size(m) && o < p.orderings; ++o)
         for (int64_t j = 0; j < p.suffixes; ++j) {
           embed(point_, data_.groups[m] + scattered(o, group_size(m)),
                 scattered(j, data_.suffix_count));
           clusters_.add(point_);
         }
-    // Above half the points most clusters would be single points, unless multisets are.
+    // Above half the points most clusters would be single points, unless groups are.
     const int64_t half = points(p) / 2;
-    clusters_.count(out_.clusters, half > multisets ? half : multisets);
-    out_.clusters[3] = static_cast<double>(multisets);
+    clusters_.count(out_.clusters, half > groups ? half : groups);
+    out_.clusters[3] = static_cast<double>(groups);
   }
 
   // ---- predictions ------------------------------------------------------------------------------
@@ -300,12 +305,10 @@ template <class T> class Circuit {
   }
 
   /// The right class of every prefix; irrelevant tokens do not matter to it.
-  void find_targets() {
-    for (int64_t i = 0; i < data_.prefix_count; ++i) {
-      int64_t total = 0;
-      for (int64_t k = 0; k < data_.relevant; ++k) total += data_.prefixes[i * data_.relevant + k];
-      target_[i] = static_cast<int32_t>(total % shape_.vocab);
-    }
+  void target() {
+    const int64_t k = data_.relevant;
+    for (int64_t i = 0; i < data_.prefix_count; ++i)
+      target_[i] = target_of(data_.task, data_.prefixes + i * k, k, shape_.vocab);
   }
 
   void predict() {
@@ -337,7 +340,7 @@ template <class T> class Circuit {
     logits_.add(i, j, point_);
   }
 
-  /// How often two sequences that differ by a permutation of the relevant tokens, or by a redraw of
+  /// How often two sequences whose relevant tokens are of one group, or that differ by a redraw of
   /// the irrelevant ones, get the same prediction. The two are drawn independently.
   void survive() {
     double permuted = 0, redrawn = 0;

@@ -10,10 +10,11 @@
 // comes with it.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 
 #include "arena.hpp"
 #include "lanes.hpp"
+#include "sort.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -47,7 +48,7 @@ class Clusters {
     if (merges < 1) return;
     out[2] = __builtin_sqrt(span());
     const double floor = FLOOR * out[2];
-    std::sort(heights_, heights_ + merges);
+    sort_rising(heights_, merges);
     for (int64_t i = 0; i < merges; ++i) {
       const double h = __builtin_sqrt(heights_[i]);
       heights_[i] = h > floor ? h : floor;

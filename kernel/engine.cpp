@@ -5,9 +5,10 @@
 
 #include <new>
 
+#include "class_shares.hpp"
+#include "design.hpp"
 #include "initialize.hpp"
 #include "inspect.hpp"
-#include "task.hpp"
 #include "train.hpp"
 
 namespace dynascope {
@@ -131,6 +132,29 @@ template <class T> void evaluate_math(int function, T* y, const T* x, int64_t co
   }
 }
 
+uint64_t class_shares_bytes(const TaskSpec& t) {
+  Arena arena;
+  ClassShares measured(t, arena);
+  return arena.used();
+}
+
+void class_shares(double* shares, const TaskSpec& t, void* memory) {
+  Arena arena(memory);
+  ClassShares(t, arena).find(shares);
+}
+
+uint64_t design_bytes(const TaskSpec& t) {
+  Arena arena;
+  Design measured(t, arena);
+  return arena.used();
+}
+
+void design(int32_t* prefixes, int32_t* groups, int32_t* suffixes, const TaskSpec& t,
+            void* memory) {
+  Arena arena(memory);
+  Design(t, arena).write(prefixes, groups, suffixes);
+}
+
 template <class T> constexpr Engine<T> engine() {
   return {
       trainer_bytes<T>,
@@ -159,7 +183,9 @@ template <class T> constexpr Engine<T> engine() {
 }
 
 constexpr Engine<DYNASCOPE_SCALAR> this_engine = engine<DYNASCOPE_SCALAR>();
-constexpr Task task = {draw_sequences, enumerate_sequences, add_modulo, shuffle};
+constexpr Task task = {draw_sequences, enumerate_sequences, shuffle,      find_targets,
+                       make_canonical, exchangeable,        count_groups, class_shares_bytes,
+                       class_shares,   Design::sizes,       design_bytes, design};
 
 }  // namespace
 }  // namespace DYNASCOPE_ISA

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spec.hpp"
+#include "task_spec.hpp"
 
 namespace dynascope {
 
@@ -45,13 +46,27 @@ enum MathFunction { EXP, LOG, ERF, ACTIVATION_VALUES };
 constexpr const char* MATH_NAMES[] = {"exp", "log", "erf"};
 constexpr const char* MATH_OF_ACTIVATION[] = {"", "_slope", "_bend"};
 
+/// Sequences, and what tasks make of them. A TaskSpec without a problem (`problem_of`) is assumed.
 struct Task {
-  void (*draw)(int32_t* tokens, int64_t count, int64_t length, int64_t vocab, uint64_t seed,
-               uint32_t stream);
+  void (*draw)(int32_t* tokens, int64_t first, int64_t count, int64_t length, int64_t vocab,
+               uint64_t seed, uint32_t stream);
   void (*enumerate)(int32_t* tokens, int64_t first, int64_t count, int64_t length, int64_t vocab);
-  void (*add_modulo)(int32_t* targets, const int32_t* tokens, int64_t count, int64_t length,
-                     int64_t vocab, const int32_t* positions, int64_t relevant);
   void (*shuffle)(uint32_t* order, uint32_t n, uint64_t seed, uint32_t epoch);
+
+  void (*targets)(int32_t* targets, const int32_t* tokens, int64_t count, const TaskSpec&);
+  void (*make_canonical)(int kind, int32_t* prefix, int64_t size);  // what stands for its group
+  bool (*exchangeable)(int kind, int64_t i, int64_t j);             // two relevant tokens
+  double (*count_groups)(const TaskSpec&);                          // infinite beyond 2^40
+
+  uint64_t (*class_shares_bytes)(const TaskSpec&);
+  /// shares [vocab]: how often each class is right; NaN where that would take too long to find.
+  void (*class_shares)(double* shares, const TaskSpec&, void* memory);
+
+  DesignSizes (*design_sizes)(const TaskSpec&);
+  uint64_t (*design_bytes)(const TaskSpec&);
+  /// As design.hpp's `Design::write`.
+  void (*design)(int32_t* prefixes, int32_t* groups, int32_t* suffixes, const TaskSpec&,
+                 void* memory);
 };
 
 /// Measures of a model with weights of type T; themselves always double.

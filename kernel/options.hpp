@@ -141,6 +141,8 @@ constexpr Option OPTIONS[] = {
         .from(0, MAX_LENGTH),
     option("task.train_size", Kind::WHOLE, "2048", "sequences to train on").from(1, MAX_SEQUENCES),
     option("task.test_size", Kind::WHOLE, "2048", "sequences to test on").from(1, MAX_SEQUENCES),
+    option("task.name", Kind::WORD, "\"modular-addition\"", "what the target is")
+        .one_of(words(TASK_NAMES)).was("\"modular-addition\""),
 
     option("model.dim", Kind::WHOLE, "2", "length of an embedding").from(1, MAX_DIM).AT_SHAPE(dim),
     option("model.hidden", Kind::WHOLE, "32", "hidden units of the feed-forward")

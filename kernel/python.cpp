@@ -7,6 +7,7 @@
 #include "model_naive.hpp"
 #include "projection.hpp"
 #include "python_options.hpp"
+#include "python_task.hpp"
 #include "python_trainer.hpp"
 #include "shares.hpp"
 
@@ -120,14 +121,17 @@ template <class T> const MeasuresOf<T>& measures_of() {
 
 /// The circuits of several models, row by row of `packed`; a dict of arrays, one row per model.
 template <class T>
-nb::dict circuits(const Array<T>& packed, const Shape& s, const Array<int32_t>& positions,
+nb::dict circuits(const Array<T>& packed, const Shape& s, const PyTask& task,
                   const Array<int32_t>& prefixes, const Array<int32_t>& groups,
                   const Array<int32_t>& suffixes, bool sampled,
                   const std::vector<std::string>& wanted) {
+  const TaskSpec t = task.spec();
+  expect(t.length == s.length && t.vocab == s.vocab, "the task must be of the model's shape");
   expect(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
          "prefixes and suffixes must be tables, in at least one group");
-  const Crossed data{positions.data(),
-                     static_cast<int64_t>(positions.size()),
+  const Crossed data{t.kind,
+                     t.positions,
+                     t.relevant,
                      prefixes.data(),
                      groups.data(),
                      suffixes.data(),
@@ -223,14 +227,14 @@ nb::object shares_of(const Array<double>& parts, double rounding) {
 }
 
 template <class T> void bind_measures(nb::module_& m) {
-  m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "positions"_a, "prefixes"_a, "groups"_a,
+  m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "task"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
 }
 
 // ---- data ---------------------------------------------------------------------------------------
 Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, uint32_t stream) {
   auto tokens = make_array<int32_t>({count, length});
-  build().task->draw(tokens.data(), static_cast<int64_t>(count), static_cast<int64_t>(length),
+  build().task->draw(tokens.data(), 0, static_cast<int64_t>(count), static_cast<int64_t>(length),
                      vocab, seed, stream);
   return tokens;
 }
@@ -240,18 +244,6 @@ Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
   build().task->enumerate(tokens.data(), 0, static_cast<int64_t>(count),
                           static_cast<int64_t>(length), vocab);
   return tokens;
-}
-
-Numpy<int32_t> add_modulo(const Array<int32_t>& tokens, int64_t vocab,
-                          const std::vector<int32_t>& positions) {
-  expect(tokens.ndim() == 2, "tokens must be [count, length]");
-  for (int32_t t : positions)
-    expect(t >= 0 && t < static_cast<int64_t>(tokens.shape(1)), "a position is out of range");
-  auto targets = make_array<int32_t>({tokens.shape(0)});
-  build().task->add_modulo(targets.data(), tokens.data(), static_cast<int64_t>(tokens.shape(0)),
-                           static_cast<int64_t>(tokens.shape(1)), vocab, positions.data(),
-                           static_cast<int64_t>(positions.size()));
-  return targets;
 }
 
 Numpy<uint32_t> shuffled(size_t count, uint64_t seed, uint32_t epoch) {
@@ -308,6 +300,7 @@ NB_MODULE(_kernel, m) {
   bind_trainer<double>(m, "Trainer64");
   bind_evaluations<float>(m);
   bind_evaluations<double>(m);
+  bind_tasks(m);
   bind_measures<float>(m);
   bind_measures<double>(m);
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
@@ -319,6 +312,5 @@ NB_MODULE(_kernel, m) {
   m.def("initialize64", initialize<double>, "shape"_a, "seed"_a);
   m.def("draw", draw, "count"_a, "length"_a, "vocab"_a, "seed"_a, "stream"_a);
   m.def("enumerate", enumerate, "count"_a, "length"_a, "vocab"_a);
-  m.def("add_modulo", add_modulo, "tokens"_a, "vocab"_a, "positions"_a);
   m.def("shuffled", shuffled, "count"_a, "seed"_a, "epoch"_a);
 }

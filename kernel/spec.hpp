@@ -61,13 +61,14 @@ template <class T> struct Activations {
 // ---- the circuit of a model ---------------------------------------------------------------------
 /// Sequences as every combination of relevant tokens with irrelevant ones.
 struct Crossed {
+  int task;                  // a TaskKind: what the targets are, and which exchanges are symmetries
   const int32_t* positions;  // [relevant]
   int64_t relevant;
-  const int32_t* prefixes;  // [prefix_count, relevant]: orderings of one multiset side by side
-  const int32_t* groups;    // [group_count + 1]: where the orderings of each multiset begin
+  const int32_t* prefixes;  // [prefix_count, relevant]: those of one group side by side
+  const int32_t* groups;    // [group_count + 1]: where the prefixes of each group begin
   const int32_t* suffixes;  // [suffix_count, length - relevant]
   int64_t prefix_count, group_count, suffix_count;
-  bool sampled;  // drawn, for each multiset as many orderings: estimates are corrected for it
+  bool sampled;  // drawn, for each group as many prefixes: estimates are corrected for it
 };
 
 /// What is measured; null = not wanted.

@@ -1,10 +1,11 @@
 // A variance taken apart by the nested law of total variance. Sequences are uniform; f(m, o, s) is
-// a vector for multiset m of relevant tokens, its ordering o, and the irrelevant tokens s:
+// a vector for group m of relevant tokens (a multiset of them, say), its member o (an ordering),
+// and the irrelevant tokens s:
 //
 //   Var f  =  Var_m E[f | m]  +  E Var_o(E[f | m, o])  +  E Var_s(f | m, o)
 //             between            permutation              suffix
 //
-// Over all sequences these are finite sums. Over a crossed sample (M multisets with R orderings
+// Over all sequences these are finite sums. Over a crossed sample (M groups with R members
 // each, every one of them with the same B suffixes) the same sums are too large by what the sample
 // itself varies; with means over whatever index is left out,
 //

@@ -10,10 +10,12 @@
 // sizes that the comments state is up to the caller (web/src/model/kernel.ts).
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 #include "catalog_json.hpp"
 #include "checks.hpp"
 #include "engine.hpp"
+#include "group_name.hpp"
 #include "projection.hpp"
 #include "shares.hpp"
 #include "wasm_model.hpp"
@@ -65,6 +67,13 @@ struct Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 };
+
+bool read_task(TaskSpec& t, const int32_t* given) {
+  t = {given[0], given[1], given[2], given + 4, given[3]};
+  const char* problem = problem_of(t);
+  if (problem) Sentence() << problem;
+  return !problem;
+}
 
 // ---- trainers ----------------------------------------------------------------------------------
 /// A trainer's memory begins with this; the kernel's part follows.
@@ -237,14 +246,18 @@ int gradient(const Model* m, const void* weights, const int32_t* tokens, const i
   });
 }
 
-/// Measures of the circuit. `crossed`: the sequences (see spec.hpp) as addresses and counts:
-/// positions, relevant, prefixes, prefix_count, groups, group_count, suffixes, suffix_count,
+/// Measures of the circuit. `crossed`: the sequences (see spec.hpp) as addresses and counts: task
+/// (as under "data" below), prefixes, prefix_count, groups, group_count, suffixes, suffix_count,
 /// sampled. `out`: an address for each measure, f64 whatever the weights are; 0 = not wanted.
 EXPORT(circuit)
 int circuit(const Model* m, const void* weights, const intptr_t* crossed, void* const* out) {
   const auto table = [&](int i) { return reinterpret_cast<const int32_t*>(crossed[i]); };
-  const Crossed data{table(0),   crossed[1], table(2),   table(4),       table(6),
-                     crossed[3], crossed[5], crossed[7], crossed[8] != 0};
+  TaskSpec t;
+  if (!read_task(t, table(0)) || !require(t.length == m->shape.length && t.vocab == m->shape.vocab,
+                                          "task: expected the model's length and vocab."))
+    return BAD_INPUT;
+  const Crossed data{t.kind,   t.positions, t.relevant, table(1),   table(3),
+                     table(5), crossed[2],  crossed[4], crossed[6], crossed[7] != 0};
   CircuitMeasures wanted;
   std::memcpy(&wanted, out, sizeof wanted);
   if (!check_crossed(data, m->shape) || !check_wanted(wanted)) return BAD_INPUT;
@@ -283,7 +296,7 @@ int draw(int count, int length, int vocab, double seed, int stream, int32_t* tok
   if (!check_sizes(count, length, vocab) || !whole("seed", seed, 0, WHOLE) ||
       !whole("stream", stream, 0, 15))
     return BAD_INPUT;
-  task().draw(tokens, count, length, vocab, static_cast<uint64_t>(seed),
+  task().draw(tokens, 0, count, length, vocab, static_cast<uint64_t>(seed),
               static_cast<uint32_t>(stream));
   return FINE;
 }
@@ -295,15 +308,84 @@ EXPORT(enumerate) int enumerate(double first, int count, int length, int vocab, 
   return FINE;
 }
 
-/// targets [count]: the sum of the tokens [count, length] at these positions, modulo `vocab`.
+/// A task is i32 in all that follows: its place in the table of tasks, length, vocab, relevant,
+/// then the relevant positions, rising.
+
+/// targets [count] of tokens [count, length].
 EXPORT(targets)
-int targets(const int32_t* tokens, int count, int length, int vocab, const int32_t* positions,
-            int relevant, int32_t* out) {
-  if (!check_sizes(count, length, vocab) || !whole("relevant", relevant, 0, length))
+int targets(const int32_t* given, const int32_t* tokens, int count, int32_t* out) {
+  TaskSpec t;
+  if (!read_task(t, given) || !whole("count", count, 0, MAX_SEQUENCES) ||
+      !within("tokens", tokens, count * t.length, t.vocab))
     return BAD_INPUT;
-  for (int k = 0; k < relevant; ++k)
-    if (!whole("positions", positions[k], 0, length - 1)) return BAD_INPUT;
-  task().add_modulo(out, tokens, count, length, vocab, positions, relevant);
+  task().targets(out, tokens, count, t);
+  return FINE;
+}
+
+/// prefixes [count, relevant] become those that stand for their groups.
+EXPORT(canonical) int canonical(const int32_t* given, int32_t* prefixes, int count) {
+  TaskSpec t;
+  if (!read_task(t, given) || !whole("count", count, 0, MAX_SEQUENCES) ||
+      !within("prefixes", prefixes, count * t.relevant, t.vocab))
+    return BAD_INPUT;
+  for (int i = 0; i < count; ++i)
+    task().make_canonical(t.kind, prefixes + i * t.relevant, t.relevant);
+  return FINE;
+}
+
+/// The name of the group that a canonical prefix [relevant] stands for, until the next call; null:
+/// it failed.
+EXPORT(group_name) const char* group_name(const int32_t* given, const int32_t* canonical) {
+  alignas(GroupName) static char room[sizeof(GroupName)];
+  TaskSpec t;
+  if (!read_task(t, given) || !within("prefix", canonical, t.relevant, t.vocab)) return nullptr;
+  return (new (room) GroupName(t, canonical))->text;
+}
+
+/// How many groups there are, infinite beyond 2^40; NaN: it failed.
+EXPORT(group_count) double group_count(const int32_t* given) {
+  TaskSpec t;
+  return read_task(t, given) ? task().count_groups(t) : __builtin_nan("");
+}
+
+/// out [relevant, relevant], i32: whether exchanging two relevant tokens is a symmetry.
+EXPORT(exchangeable) int exchangeable(const int32_t* given, int32_t* out) {
+  TaskSpec t;
+  if (!read_task(t, given)) return BAD_INPUT;
+  for (int64_t i = 0; i < t.relevant; ++i)
+    for (int64_t j = 0; j < t.relevant; ++j) *out++ = task().exchangeable(t.kind, i, j);
+  return FINE;
+}
+
+/// shares [vocab]: how often each class is right; NaN where that would take too long to find.
+EXPORT(class_shares) int class_shares(const int32_t* given, double* shares) {
+  TaskSpec t;
+  if (!read_task(t, given)) return BAD_INPUT;
+  const Memory memory(task().class_shares_bytes(t));
+  if (!memory.p) return NO_MEMORY;
+  task().class_shares(shares, t, memory.p);
+  return FINE;
+}
+
+/// The sizes of a design: prefixes, groups, suffixes, and whether it is a sample.
+EXPORT(design_sizes) int design_sizes(const int32_t* given, int32_t* out) {
+  TaskSpec t;
+  if (!read_task(t, given)) return BAD_INPUT;
+  const DesignSizes sizes = task().design_sizes(t);
+  const int64_t all[] = {sizes.prefix_count, sizes.group_count, sizes.suffix_count, sizes.sampled};
+  for (int64_t each : all) *out++ = static_cast<int32_t>(each);
+  return FINE;
+}
+
+/// The sequences that a model is measured on: prefixes [prefixes, relevant], groups [groups + 1],
+/// suffixes [suffixes, length - relevant].
+EXPORT(design)
+int design(const int32_t* given, int32_t* prefixes, int32_t* groups, int32_t* suffixes) {
+  TaskSpec t;
+  if (!read_task(t, given)) return BAD_INPUT;
+  const Memory memory(task().design_bytes(t));
+  if (!memory.p) return NO_MEMORY;
+  task().design(prefixes, groups, suffixes, t, memory.p);
   return FINE;
 }
 

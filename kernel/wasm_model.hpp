@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "spec.hpp"
+#include "task_spec.hpp"
 
 namespace dynascope {
 

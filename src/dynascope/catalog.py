@@ -103,6 +103,7 @@ STEP_CURVES = tuple(Curve(**row) for row in _TABLE["step_curves"])
 ACTIVATIONS = {row["name"]: Activation(**row) for row in _TABLE["activations"]}
 UPDATE_RULES = {row["name"]: UpdateRule(**_plain(row)) for row in _TABLE["rules"]}
 SCHEDULES = {row["name"]: Schedule(**row) for row in _TABLE["schedules"]}
+TASKS: Mapping[str, str] = {row["name"]: row["grouping"] for row in _TABLE["tasks"]}
 OPTIONS = {row["name"]: _option(row) for row in _TABLE["options"]}
 LIMITS: Mapping[str, int] = _TABLE["limits"]
 

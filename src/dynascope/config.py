@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dynascope import catalog
+from dynascope import _kernel, catalog
 from dynascope.catalog import LIMITS, parameter_shapes
 from dynascope.errors import expected, unknown
 from dynascope.frozen_weights import check_frozen
@@ -38,7 +38,12 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskConfig(TaskOptions):
-    """Sparse modular addition: the sum of the tokens at the relevant positions, modulo `vocab`.
+    """What sequences of `length` tokens should give; only `relevant` positions count.
+
+    - `modular-addition`: the sum of the tokens there, modulo `vocab`.
+    - `most-frequent`: the token that is there most often; of several, the smallest.
+    - `products`: these positions in pairs, in rising order (the first with the second, and so on);
+      the sum of the pairs' products, modulo `vocab`.
 
     `relevant` is k, for the first k positions, or a list of distinct 0-based positions. A list
     that spells the first k is stored as k: equal tasks are equal.
@@ -57,6 +62,18 @@ class TaskConfig(TaskOptions):
         if self.positions[-1] >= self.length:
             what = "at most" if isinstance(self.relevant, int) else "positions below"
             raise expected("task.relevant", f"{what} task.length = {self.length}", self.relevant)
+        try:
+            self.kernel  # noqa: B018  what only this task asks for
+        except ValueError as error:
+            field, _, what = str(error).removesuffix(".").partition(": expected ")
+            raise expected(f"task.{field}", what, getattr(self, field)) from None
+
+    @property
+    def kernel(self) -> _kernel.TaskSpec:
+        """The task as the kernel takes it."""
+        return _kernel.TaskSpec(
+            name=self.name, length=self.length, vocab=self.vocab, positions=list(self.positions)
+        )
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -242,6 +259,17 @@ SECTIONS: dict[str, type] = {
     "training": TrainingConfig,
     "record": RecordConfig,
 }
+
+
+def column_name(option: str) -> str:
+    """What an option is called in tables: its name without the section, `lr`, not `training.lr`,
+    which SQL would want in quotes; an option called `name` has its section's.
+
+    >>> column_name("training.lr"), column_name("task.name")
+    ('lr', 'task')
+    """
+    section, _, own = option.rpartition(".")
+    return section if own == "name" else own
 
 
 def check_config(config: object) -> Config:

@@ -1,4 +1,4 @@
-"""Sequences and targets: the task's own, drawn from a seed, or a user's.
+"""Sequences and targets: a task's, drawn from a seed, or a user's.
 
 Train and test sets are uniform with replacement, from streams of their own: sequence i of a seed is
 the same whatever the sizes are.
@@ -59,7 +59,7 @@ def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples
     else:
         size = task.train_size if split == "train" else task.test_size
         tokens = _kernel.draw(size, task.length, task.vocab, seed, SPLITS.index(split))
-    return tokens, _kernel.add_modulo(tokens, task.vocab, list(task.positions))
+    return tokens, task.kernel.targets(tokens)
 
 
 def _unseen(task: TaskConfig, seed: int) -> Examples:

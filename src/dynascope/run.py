@@ -15,13 +15,14 @@ from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
 from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
-from dynascope.data import SPLITS, Data, Examples, Split, dataset, without
+from dynascope.data import SPLITS, Data, Examples, Split
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
 from dynascope.errors import DynascopeError, expected
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
 from dynascope.services import services
+from dynascope.tasks import Task, task_of
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +36,6 @@ Array = npt.NDArray[Any]
 
 # Summary thresholds; one place for the demo's table and whatever sorts runs by success.
 SOLVED_ACCURACY = 0.9
-LEARNING_ACCURACY = 0.6
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,11 @@ class Run:
         return run_id(self.config, self.seed, self.origin, self.data)
 
     @cached_property
+    def task(self) -> Task:
+        """What it was to learn."""
+        return task_of(self.config, self.data)
+
+    @cached_property
     def curves(self) -> Mapping[str, Array]:
         """What was recorded each epoch, by name: arrays of length epochs + 1."""
         has = recorded_curves(self.config, self.data) - self.unrecorded
@@ -146,17 +151,12 @@ class Run:
         True
         """
         Choice(SPLITS).check("split", split)
-        if self.data is not None:
-            if split == "all":
-                raise expected("split", "train, test or unseen of data of one's own", split)
-            train, test = self.data.sets
-            return {"train": train, "test": test}.get(split) or without(test, train[0])
-        if self.origin and self.origin.kind == "import" and split != "all":
+        if self.data is None and self.origin and self.origin.kind == "import" and split != "all":
             raise DynascopeError(
                 f"run {self.id}: expected one whose {split} set is known, but it is imported: its "
                 "data were not kept; fine-tune from it, or take all sequences, examples('all')."
             )
-        return dataset(self.config.task, self.seed, split)
+        return self.task.examples(self.seed, split)
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -239,7 +239,7 @@ class Run:
     def summary(self) -> dict[str, float | int | str | None]:
         """What the tables show of a run, one value per column."""
         accuracy = self.curves.get("test_accuracy", self.curves["train_accuracy"])
-        above = np.flatnonzero(accuracy > LEARNING_ACCURACY)
+        above = np.flatnonzero(accuracy > self.task.learning_accuracy)
         loss = self.curves["train_loss"]
         return {
             "id": self.id,

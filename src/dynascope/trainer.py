@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, check_config
-from dynascope.data import Data, Examples, check_data, check_seed, dataset, without
+from dynascope.data import Data, check_data, check_seed
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
@@ -18,6 +18,7 @@ from dynascope.model import config_shape, initial_parameters, kernel_training
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.tape import Tape
+from dynascope.tasks import task_of
 
 Array = npt.NDArray[Any]
 
@@ -249,18 +250,10 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
 def _make(
     config: Config, seed: int, data: Data | None, start: Parameters | None
 ) -> "_kernel.Trainer32 | _kernel.Trainer64":
-    sets: list[Examples] = (
-        list(data.sets)
-        if data
-        else [
-            dataset(config.task, seed, "train"),
-            dataset(config.task, seed, "test"),
-        ]
-    )
-    if not config.record.unseen:
-        sets.append((sets[0][0][:0], sets[0][1][:0]))
-    else:
-        sets.append(without(sets[1], sets[0][0]) if data else dataset(config.task, seed, "unseen"))
+    task = task_of(config, data)
+    train, test = task.examples(seed, "train"), task.examples(seed, "test")
+    none = (train[0][:0], train[1][:0])
+    sets = [train, test, task.examples(seed, "unseen") if config.record.unseen else none]
     masks = frozen_mask(config.training.frozen, config.shapes)
     frozen = np.concatenate([mask.ravel() for mask in masks.values()]).astype(np.uint8)
     if start is None:

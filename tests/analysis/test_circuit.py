@@ -14,10 +14,10 @@ import dynascope as ds
 from dynascope import _kernel
 from dynascope.analysis import circuit, circuits
 from dynascope.analysis.circuit import measured
-from dynascope.analysis.design import design
 from dynascope.analysis.run_epochs import shares
 from dynascope.errors import DynascopeError
 from dynascope.model import config_shape
+from dynascope.tasks import task_of
 
 
 def labels(rows: Array) -> Array:
@@ -163,13 +163,13 @@ def by_linkage(points: Array, most: int) -> tuple[int, float]:
 @each_case
 def test_clusters_are_those_of_the_single_linkage_tree(case: Case) -> None:
     every = Everything(case)
-    sequences = design(every.task)
+    sequences = task_of(every.task).design()
     flat = np.ascontiguousarray(every.parameters.flat)[None]
     shape = config_shape(every.config)
     found = _kernel.circuits(flat, shape, *sequences.arguments, ["clusters"])["clusters"]
     count, gap, _, multisets = found[0]
-    assert multisets == sequences.multisets
-    most = max(len(every.xi) // 2, sequences.multisets)
+    assert multisets == sequences.group_count
+    most = max(len(every.xi) // 2, sequences.group_count)
     wanted, ratio = by_linkage(every.xi, most) if len(every.xi) > 1 else (1, 1.0)
     assert gap == pytest.approx(ratio, rel=1e-6)
     assert count == wanted
@@ -266,7 +266,7 @@ def test_a_task_of_ones_own_has_no_circuit() -> None:
     tokens, targets = ds.dataset(ds.TaskConfig())
     config = ds.Config().replace({"training.epochs": 1})
     run = ds.train(config, data=ds.Data(train=(tokens, targets)), progress=False)[0]
-    with pytest.raises(DynascopeError, match="sparse modular addition, but it has data of its own"):
+    with pytest.raises(DynascopeError, match="symmetries are known, but it has data of its own"):
         circuits(run)
 
 

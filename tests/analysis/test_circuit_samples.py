@@ -9,8 +9,8 @@ from circuit_cases import CASES, Array, Case
 import dynascope as ds
 from dynascope import _kernel
 from dynascope.analysis import circuit
-from dynascope.analysis.design import Design, design
 from dynascope.model import config_shape
+from dynascope.tasks import Design, task_of
 
 
 def drawn(task: ds.TaskConfig, random: np.random.Generator) -> Design:
@@ -18,7 +18,7 @@ def drawn(task: ds.TaskConfig, random: np.random.Generator) -> Design:
     prefixes = random.integers(0, task.vocab, (multisets, k))
     orderings = np.stack([random.permuted(prefixes, axis=1) for _ in range(3)], axis=1)
     return Design(
-        np.array(task.positions, np.int32),
+        task,
         np.ascontiguousarray(orderings.reshape(-1, k), np.int32),
         np.arange(0, 3 * multisets + 1, 3, dtype=np.int32),
         random.integers(0, task.vocab, (suffixes, task.length - k)).astype(np.int32),
@@ -38,7 +38,7 @@ def test_estimates_from_samples_are_right_on_average(case: Case) -> None:
         numbers = [found["embedding"][0, :3], found["logits"][0, :3]]
         return np.concatenate([*numbers, *(found[name][0].ravel() for name in names[2:])])
 
-    truth = measures(design(config.task))
+    truth = measures(task_of(config).design())
     samples = np.array([measures(drawn(config.task, random)) for _ in range(3000)])
     error = samples.std(axis=0) / math.sqrt(len(samples)) + 1e-15
     assert np.abs((samples.mean(axis=0) - truth) / error).max() < 4.5
@@ -60,7 +60,7 @@ def test_a_task_too_large_to_enumerate_is_sampled() -> None:
 
 def test_more_multisets_than_the_tree_can_hold_are_thinned() -> None:
     config = ds.Config().replace({"task.vocab": 17, "task.length": 4, "task.relevant": 4})
-    assert design(config.task).multisets == 4845
+    assert task_of(config).design().group_count == 4845
     found = circuit(ds.initial_parameters(config), config)
     assert found.exhaustive
     assert 1500 < found.expected_clusters < 4096

@@ -111,6 +111,7 @@ def configs(draw: st.DrawFn) -> Config:
     frozen = st.sampled_from(["query", "value[0]", "receptors[-1:]", "position_embedding[:1]"])
     lr = draw(positive())
     choices: dict[str, st.SearchStrategy[object]] = {
+        "task.name": st.sampled_from(["modular-addition", "most-frequent"]),
         "task.relevant": st.one_of(st.integers(1, length), listed),
         "task.test_size": st.integers(1, 10**4),
         "model.dim": st.integers(1, 64),
@@ -255,6 +256,7 @@ def test_every_option_of_a_run_is_in_the_digest(name: str) -> None:
 
 
 OTHER: dict[str, object] = {
+    "task.name": "most-frequent",
     "task.length": 11,
     "task.vocab": 3,
     "task.relevant": [0, 2],

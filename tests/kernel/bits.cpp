@@ -38,9 +38,9 @@ template <class T> uint64_t train(const Engine<T>& engine, const Shape& shape, i
   for (uint32_t set = 0; set < 2; ++set) {
     tokens[set].resize(static_cast<size_t>(COUNT * shape.length));
     targets[set].resize(COUNT);
-    task.draw(tokens[set].data(), COUNT, shape.length, shape.vocab, in.seed, set);
-    task.add_modulo(targets[set].data(), tokens[set].data(), COUNT, shape.length, shape.vocab,
-                    positions, 5);
+    task.draw(tokens[set].data(), 0, COUNT, shape.length, shape.vocab, in.seed, set);
+    task.targets(targets[set].data(), tokens[set].data(), COUNT,
+                 {MODULAR_ADDITION, shape.length, shape.vocab, positions, 5});
     in.sets[set] = {tokens[set].data(), targets[set].data(), COUNT};
   }
   std::vector<T> weights(1 << 16), curves(EPOCHS * CURVES);
@@ -63,10 +63,11 @@ uint64_t measure(const Engine<T>& engine, const MeasuresOf<T>& measures, const S
   const int32_t positions[] = {0, 1, 2}, groups[] = {0, 2, 4};
   const int32_t prefixes[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1, 0};
   std::vector<int32_t> suffixes(static_cast<size_t>(64 * (shape.length - 3)));
-  dynascope_task_tested_float()->draw(suffixes.data(), 64, shape.length - 3, shape.vocab, 1, 3);
+  dynascope_task_tested_float()->draw(suffixes.data(), 0, 64, shape.length - 3, shape.vocab, 1, 3);
   uint64_t h = 1469598103934665603ull;
   for (const bool sampled : {false, true}) {
-    const Crossed data{positions, 3, prefixes, groups, suffixes.data(), 4, 2, 64, sampled};
+    const Crossed data{MODULAR_ADDITION, positions, 3, prefixes, groups,
+                       suffixes.data(),  4,         2, 64,       sampled};
     std::vector<T> weights(1 << 16);
     engine.initialize(weights.data(), shape, 5);
     const auto N = static_cast<size_t>(shape.length), H = static_cast<size_t>(shape.hidden);

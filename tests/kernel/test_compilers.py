@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_reproducible import fingerprints, in_new_process
+from fingerprints import fingerprints, in_new_process
 from variant import ROOT, build_variant, tool
 
 pytestmark = pytest.mark.slow

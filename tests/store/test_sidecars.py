@@ -143,7 +143,7 @@ NOTES: list[tuple[str, Callable[[], ds.Runs], str, str]] = [
         "own data",
         lambda: train(data=ds.Data(train=ds.dataset(ds.Config().replace(TINY).task, 5)), seeds=1),
         "circuit",
-        "circuit, phases: expected one of sparse modular addition, but it has data of its own",
+        "circuit, phases: expected one of a task whose symmetries are known, but it has data of",
     ),
 ]
 

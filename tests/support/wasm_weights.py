@@ -7,8 +7,8 @@ import numpy as np
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis.design import Design, design
 from dynascope.model import kernel_shape
+from dynascope.tasks import Design, task_of
 
 
 class Weights:
@@ -80,12 +80,12 @@ class Weights:
         positions = sorted(self.rng.choice(self.length, k, replace=False).tolist())
         task = ds.TaskConfig(length=self.length, vocab=self.vocab, relevant=positions)
         if task.sequences <= 4096:
-            return design(task)
+            return task_of(task).design()
         drawn = self.rng.integers(self.vocab, size=(4, k), dtype=np.int32)
         prefixes = self.rng.permuted(np.repeat(drawn, 3, axis=0), axis=1)
         suffixes = self.rng.integers(self.vocab, size=(9, self.length - k), dtype=np.int32)
         groups = np.arange(0, 13, 3, dtype=np.int32)
-        return Design(np.array(positions, np.int32), prefixes, groups, suffixes, sampled=True)
+        return Design(task, prefixes, groups, suffixes, sampled=True)
 
     def case(self) -> dict[str, Any]:
         sizes = {"vocab": self.vocab, "embeddings": self.rows, "length": self.length}
@@ -138,10 +138,17 @@ class Weights:
         return {f"{name}mean_loss": loss, f"{name}gradient": grad}
 
 
+def sent_task(task: ds.TaskConfig) -> dict[str, Any]:
+    """A task as TypeScript has it."""
+    names = ("name", "length", "vocab", "positions")
+    return {name: getattr(task, name) for name in names}
+
+
 def sent(crossed: Design) -> dict[str, Any]:
     """A design as TypeScript has it."""
     return {
-        "positions": crossed.positions,
+        **sent_task(crossed.task),
+        "positions": np.array(crossed.task.positions, np.int32),
         "prefixes": crossed.prefixes,
         "prefixCount": len(crossed.prefixes),
         "groups": crossed.groups,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dynascope.analysis.design import MAX_SEQUENCES
+from dynascope.catalog import LIMITS
 from dynascope.config import Config
 from dynascope.data import Tokens, dataset
 from dynascope.model import Activations, forward
@@ -12,7 +12,7 @@ from dynascope.parameters import Parameters
 _AT_ONCE = 2**20  # numbers of one stage that are in memory together
 
 
-def sequences(config: Config, most: int = MAX_SEQUENCES, sample: int | None = None) -> Tokens:
+def sequences(config: Config, most: int = LIMITS["measured"], sample: int | None = None) -> Tokens:
     """Every sequence of the task while there are at most so many, else the first `sample` of the
     test sequences of seed 0 (None: as many as a run has)."""
     task = config.task

@@ -6,8 +6,8 @@ may embed such a sum instead of the plain one. Its embeddings then depend on the
 tokens and on irrelevant ones, and yet nothing is missing: this invariance was not half learnt, it
 is another circuit that solves the task. The number of different sums is the number of its clusters.
 
-Limits: two tokens (of more, clusters are multisets, not sums); weights of at most 2, since with
-larger ones every sequence has a sum of its own, and all would be explained.
+Limits: modular addition of two tokens (of more, clusters are multisets, not sums); weights of at
+most 2, since with larger ones every sequence has a sum of its own, and all would be explained.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,8 @@ class Alias:
 
 
 def alias(parameters: Parameters, config: Config) -> Alias | None:
-    """The sum that a model of two tokens computes; None of more tokens, or without variance.
+    """The sum that a model computes; None of another task than modular addition, of more than two
+    tokens, or without variance.
 
     >>> import dynascope as ds
     >>> head = ds.theory.ideal_head(ds.Config())
@@ -74,7 +75,7 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     x0 + x1 + x2 + x3 + x4 explains 100.0% of the variance
     """
     fitting = check_fit(parameters, config)
-    if config.task.vocab != 2:
+    if config.task.vocab != 2 or config.task.name != "modular-addition":
         return None
     tokens = sequences(config, _ALL, _SAMPLE)
     flat = np.ascontiguousarray(fitting.flat, np.float64)

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.analysis.checks import check_fit, check_run
-from dynascope.analysis.design import Design, design
-from dynascope.analysis.run_epochs import check_task, kept_epochs, weights_at
+from dynascope.analysis.run_epochs import check_symmetries, kept_epochs, weights_at
 from dynascope.analysis.shares import Shares, shares_of
 from dynascope.analysis.thresholds import CLEAR_GAP
 from dynascope.analysis.verdict import Verdict, judge
@@ -25,6 +24,7 @@ from dynascope.engine import count_threads
 from dynascope.model import config_shape
 from dynascope.parameters import Parameters
 from dynascope.run import Run
+from dynascope.tasks import Design, task_of
 
 Array = npt.NDArray[Any]
 
@@ -38,16 +38,17 @@ class Circuit:
     accuracy: float
     embedding: Shares | None  # of the sequence embedding; None: it has no variance at all
     logits: Shares | None  # of the logits, centred over classes
-    permutation_survival: float  # how often the prediction survives a permutation
+    permutation_survival: float  # how often the prediction survives a change within the group
     suffix_survival: float  # and a redraw of the irrelevant tokens
     relevant_attention: float  # attention on all relevant positions together
     attention: Array  # [length]: mean attention of each position
     value_spread: Array  # [length]: of V z(., t) around its mean, relative to all values' size
     clusters: int | None  # None: no gap is clear
-    expected_clusters: int  # C(k + p - 1, k), or as many of these as were looked at
+    expected_clusters: int  # groups, C(k + p - 1, k) if multisets; or as many as were looked at
     cluster_gap: float  # ratio of the distances that separate clusters to those within
     redraw_effect: Array  # [length]: share of the variance that redrawing this token alone makes
-    swap_effect: Array  # [k, k]: share that the order of two relevant tokens makes
+    swap_effect: Array  # [k, k]: share that the order of two relevant tokens makes; NaN where the
+    # task tells these orders apart
     accuracy_without_attention: Array  # [length]: this position's attention cut
     accuracy_without_value: Array  # [length]: its value replaced by its mean over tokens
     accuracy_without_unit: Array  # [hidden]: this hidden unit cut
@@ -79,7 +80,7 @@ def circuits(
     >>> [found.verdict.name for found in circuits(run)]
     ['unsolved', 'unsolved', 'unsolved']
     """
-    check_task(check_run(run))
+    check_symmetries(check_run(run))
     rows = weights_at(run, kept_epochs(run, "circuits") if epochs is None else epochs)
     parts = np.array_split(rows, max(1, min(len(rows), 8 * count_threads(threads, len(rows)))))
     with ThreadPoolExecutor(count_threads(threads, max(1, len(rows)))) as pool:
@@ -89,7 +90,7 @@ def circuits(
 
 def measured(rows: Array, config: Config) -> list[Circuit]:
     """The circuits of packed weights, a model in each row."""
-    sequences = design(config.task)
+    sequences = task_of(config).design()
     found = _kernel.circuits(rows, config_shape(config), *sequences.arguments, [])
     return [
         _circuit({name: array[i] for name, array in found.items()}, config.task, sequences)
@@ -117,7 +118,7 @@ def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circ
         attention=row["attention"],
         value_spread=row["value_spread"] / size if size else row["value_spread"],
         clusters=count if gap >= CLEAR_GAP else None,
-        expected_clusters=min(sequences.multisets, int(row["clusters"][3])),
+        expected_clusters=min(sequences.group_count, int(row["clusters"][3])),
         cluster_gap=gap,
         redraw_effect=redraw,
         swap_effect=swap,

@@ -6,7 +6,6 @@ embeddings cluster, at a second one the feed-forward is fitted to the clusters.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -131,7 +130,7 @@ def phases_from(
 ) -> Phases:
     """`phases` with the between share given: a function of some of the rising `epochs`."""
     last = run_epochs.last_sound_epoch(run)
-    curve = LossCurve(run.curves["train_loss"][: last + 1], chance_loss(run))
+    curve = LossCurve(run.curves["train_loss"][: last + 1], run.task.chance_loss)
     found = [(curve.drops("change", scale), curve.drops("slope", scale)) for scale in t.DROP_SCALES]
     by_change, by_slope = found[t.DROP_SCALES.index(1.0)]
     matched = _matched(by_change, by_slope)
@@ -167,14 +166,6 @@ def _from_the_start(curve: Array) -> Array:
     known = np.flatnonzero(np.isfinite(curve))
     first = known[0] if len(known) else 0
     return np.concatenate([np.full(first, curve[first]), curve[first:]])
-
-
-def chance_loss(run: Run) -> float:
-    """The loss of the best guess that does not look at the sequence: the entropy of the targets."""
-    if run.data is None:
-        return log(run.config.task.vocab)  # sums of uniform tokens are uniform
-    shares = np.unique(run.data.train[1], return_counts=True)[1] / len(run.data.train[1])
-    return float(-(shares * np.log(shares)).sum())
 
 
 def _matched(first: Sequence[Drop], second: Sequence[Drop]) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.analysis.design import design
 from dynascope.analysis.shares import shares_of
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import config_shape
@@ -39,8 +38,8 @@ def kept_epochs(run: Run, what: str) -> list[int]:
 def shares(run: Run, epochs: Sequence[int]) -> Array:
     """[epochs, 3]: the shares between, permutation and suffix of the variance of the sequence
     embedding after each of these kept epochs; NaN where there is no variance at all."""
-    check_task(run)
-    shape, sequences = config_shape(run.config), design(run.config.task).arguments
+    check_symmetries(run)
+    shape, sequences = config_shape(run.config), run.task.design().arguments
     parts = _kernel.circuits(weights_at(run, epochs), shape, *sequences, ["embedding"])["embedding"]
     found = (shares_of(row) for row in parts)
     none = (np.nan,) * 3
@@ -62,10 +61,10 @@ def weights_at(run: Run, epochs: Iterable[int]) -> Array:
     return np.ascontiguousarray(run.weights[rows])
 
 
-def check_task(run: Run) -> None:
-    """Refuse data of a user's own: which positions are relevant there, nobody has said."""
-    if run.data is not None:
+def check_symmetries(run: Run) -> None:
+    """Refuse a run whose task has no known symmetries for an analysis that is about them."""
+    if run.task.groups is None:
         raise DynascopeError(
-            f"run {run.id}: expected one of sparse modular addition, but it has data of its own, "
-            "whose relevant positions are not known."
+            f"run {run.id}: expected one of a task whose symmetries are known, but it has data of "
+            "its own, of which nobody has said which positions are relevant."
         )

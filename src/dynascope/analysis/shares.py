@@ -16,8 +16,8 @@ Array = npt.NDArray[Any]
 class Shares:
     """A variance in three parts that sum to one (the nested law of total variance)."""
 
-    between: float  # between multisets of relevant tokens
-    permutation: float  # between the orderings of a multiset
+    between: float  # between groups of relevant tokens (multisets of them, or of pairs)
+    permutation: float  # between the orderings of a group
     suffix: float  # between the irrelevant tokens
     variance: float  # that is divided: the mean squared distance to the mean
 

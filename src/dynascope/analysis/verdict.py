@@ -1,7 +1,7 @@
 """What a circuit is called: from its measures and the thresholds, with the margin.
 
 unsolved          too few sequences right
-ideal             sequence embeddings depend on the multiset of relevant tokens alone, with no
+ideal             sequence embeddings depend on the group of relevant tokens alone, with no
                   position that breaks it, and attention leaves the irrelevant positions out
 value-corrected   they do, although attention does not: values make up for it
 partial           they do not, but fall into clear clusters: some invariance was not learnt, and
@@ -56,7 +56,7 @@ def judge(
     between: float | None,  # None: the sequence embeddings do not vary at all
     relevant_attention: float,
     cluster_gap: float,
-    swap_effect: Array,  # [k, k]
+    swap_effect: Array,  # [k, k]; NaN where an exchange is not a symmetry of the task
     redraw_effect: Array,  # [length]
     positions: Sequence[int],
 ) -> Verdict:
@@ -104,7 +104,7 @@ def unlike_the_others(swap_effect: Array) -> list[int]:
     """
     left, found = list(range(len(swap_effect))), []
     while (worst := _unlikeness(swap_effect[np.ix_(left, left)])) >= CULPRIT_SHARE:
-        effect = swap_effect[np.ix_(left, left)].sum(axis=1) / (len(left) - 1)
+        effect = _mean_effects(swap_effect[np.ix_(left, left)])
         blamed = [i for i, own in zip(left, effect, strict=True) if own >= worst * (1 - 1e-9)]
         found += blamed
         left = [i for i in left if i not in blamed]
@@ -113,8 +113,13 @@ def unlike_the_others(swap_effect: Array) -> list[int]:
 
 def _unlikeness(swap_effect: Array) -> float:
     """The greatest effect on average of exchanging one position's token with the others'."""
-    others = len(swap_effect) - 1
-    return float(swap_effect.sum(axis=1).max()) / others if others > 0 else 0.0
+    return float(_mean_effects(swap_effect).max()) if len(swap_effect) else 0.0
+
+
+def _mean_effects(swap_effect: Array) -> Array:
+    """Of each position, over those with which an exchange is a symmetry; 0 where there are none."""
+    others = np.isfinite(swap_effect).sum(axis=1) - 1
+    return np.asarray(np.nansum(swap_effect, axis=1) / np.maximum(others, 1))
 
 
 @dataclass(frozen=True)

@@ -66,15 +66,14 @@ class RunReport:
 
 
 def _headline(run: Run) -> str:
-    row, task = run.summary(), run.config.task
+    row = run.summary()
     ended = f"accuracy {accuracy(row)}"
     if run.diverged is not None:
         ended = f"diverged at epoch {run.diverged}"
     if run.unknown_options:
         options = spelt_options(run.unknown_options)
         ended += f"; not replayable, since this version does not know {options}"
-    what = f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}"
-    return f"Run {run.id}, seed {run.seed}: {what}, {run.epochs} epochs, {ended}"
+    return f"Run {run.id}, seed {run.seed}: {run.task.describe()}, {run.epochs} epochs, {ended}"
 
 
 def _print_part(part: str | Listing, console: Console) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dynascope.findings.words import wilson
-from dynascope.run import LEARNING_ACCURACY, SOLVED_ACCURACY, Array, Run, Runs
+from dynascope.run import SOLVED_ACCURACY, Array, Run, Runs
 
 MOST_ROWS = 40
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -42,7 +42,7 @@ def print_table(runs: Runs, console: Console, further: Sequence[Further] | None 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("seed", justify="right")
     table.add_column(f"{measured} accuracy", no_wrap=True)
-    table.add_column(f"above {LEARNING_ACCURACY}", justify="right")
+    table.add_column(_learning(runs[:MOST_ROWS]), justify="right")
     for column in further:
         table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True)
     taken = _BEFORE + sum(max(map(len, (each.name, *each.cells))) + 3 for each in further)
@@ -59,6 +59,12 @@ def print_table(runs: Runs, console: Console, further: Sequence[Further] | None 
     console.print(table)
     if len(runs) > MOST_ROWS:
         console.print(f"... and {len(runs) - MOST_ROWS} more")
+
+
+def _learning(runs: Runs) -> str:
+    """The heading of the epochs at which runs began to learn."""
+    levels = {run.task.learning_accuracy for run in runs}
+    return f"above {levels.pop():.3g}" if len(levels) == 1 else "learning"
 
 
 def _loss_and_time(runs: Runs) -> list[Further]:
@@ -116,9 +122,15 @@ def _accuracy(run: Run, accuracy: float, width: int) -> Text:
     text = f"{math.floor(1000 * accuracy) / 1000:.3f} {'*' if solved else ' '}"
     if width:
         curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
-        blocks = sparkline(curve, width, low=1 / run.config.task.vocab)
+        blocks = sparkline(curve, width, low=_guessing(run))
         text = f"{text.replace('*', '✓')} {blocks}"
     return Text(text, style=SOLVED_STYLE if solved else "")
+
+
+def _guessing(run: Run) -> float:
+    """The accuracy at the bottom of a curve: chance, unless it is not known or never wrong."""
+    chance = run.task.chance
+    return 1 / run.config.task.vocab if chance is None or chance == 1 else chance
 
 
 def _has_blocks(console: Console) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dynascope.analysis.alias import Alias, alias
 from dynascope.analysis.circuit import Circuit, circuit
-from dynascope.analysis.run_epochs import check_task, kept_epochs, last_sound_epoch, shares
+from dynascope.analysis.run_epochs import check_symmetries, kept_epochs, last_sound_epoch, shares
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.spread import spread
 from dynascope.findings.words import and_more, counted, is_solved, many
@@ -81,7 +81,7 @@ class CircuitKind(Kind[FoundCircuit]):
     parts = ("circuit", "alias")
 
     def make(self, run: Run, epoch: int = -1) -> FoundCircuit:
-        check_task(run)
+        check_symmetries(run)
         weights = run.parameters(last_sound_epoch(run) if epoch == -1 else epoch)
         return FoundCircuit(
             circuit(weights, run.config), alias(weights, run.config), run.config.task.positions
@@ -119,7 +119,7 @@ class CircuitKind(Kind[FoundCircuit]):
         for name, variance in (("sequence embedding", here.embedding), ("logits", here.logits)):
             if variance is not None:
                 yield (
-                    f"variance of the {name}: {variance.between:.1%} between multisets, "
+                    f"variance of the {name}: {variance.between:.1%} between groups, "
                     f"{variance.permutation:.1%} orderings, {variance.suffix:.1%} suffixes"
                 )
         yield (
@@ -156,7 +156,7 @@ class CircuitKind(Kind[FoundCircuit]):
         if short:
             return ""
         return (
-            "variance % of the sequence embedding: between multisets of relevant tokens / between "
+            "variance % of the sequence embedding: between groups of relevant tokens / between "
             "their orderings / between irrelevant tokens; clusters: found/expected"
         )
 

@@ -41,6 +41,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "last_sound_epoch": last_sound_epoch(run),
             "precision": config.precision,
             "config": config.to_dict(),
+            "task": _if_there(lambda: _task(run), notes),
             "positions": config.task.positions,
             "embeddings": config.embeddings,
             "shapes": config.shapes,
@@ -62,6 +63,20 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
 
 SPLITS = ("train", "test")
 _SUMMARY = ("accuracy", "learning_epoch", "lowest_loss", "seconds")
+
+
+def _task(run: StoredRun) -> dict[str, Any]:
+    """What the run was to learn; of data of its own neither positions nor groups are known."""
+    task = run.task
+    return {
+        "name": task.name,
+        "told": task.describe(),
+        "classes": task.classes,
+        "chance": task.chance,
+        "positions": task.positions,
+        "symmetries": task.symmetries,
+        "groups": None if task.groups is None else task.groups.kind,
+    }
 
 
 def _if_there(read: Callable[[], Any], notes: list[str]) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dynascope._kernel import CURVE_NAMES
-from dynascope.config import LATER, OPTIONS, Config
+from dynascope.config import LATER, OPTIONS, Config, column_name
 from dynascope.edits import edits_from_json, edits_to_json
 from dynascope.option_rules import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
 from dynascope.run import Origin, Run
@@ -38,17 +38,8 @@ def _type(rule: Rule[object]) -> pa.DataType:
     return pa.list_(pa.string())  # names: `frozen`, `unit_rows`
 
 
-def _column(name: str) -> str:
-    """The column of an option: its own name without the section, `lr`, not `training.lr`, which SQL
-    would want in quotes. An option called `name` has that of its section: `task.name` is `task`.
-
-    A test holds that no two columns are the same.
-    """
-    section, _, option = name.rpartition(".")
-    return section if option == "name" else option
-
-
-CONFIG = {name: pa.field(_column(name), _type(rule)) for name, rule in OPTIONS.items()}
+# A test holds that no two names are the same.
+CONFIG = {name: pa.field(column_name(name), _type(rule)) for name, rule in OPTIONS.items()}
 # What runs have in the columns of options that came after their file was written.
 AS_BEFORE = {CONFIG[name].name: value for name, value in LATER.items()}
 

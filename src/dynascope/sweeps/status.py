@@ -4,6 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from dynascope.config import column_name
 from dynascope.errors import DynascopeError
 from dynascope.findings.keep_analyses import lacking
 from dynascope.store.files import PathLike, holder, path_of
@@ -103,7 +104,7 @@ def _left(found: list[Standing], known: Known) -> float | None:
 def _varying(grid: Grid) -> tuple[str, ...]:
     names = [name for stage in grid.stages for factor in stage.factors for name in factor.options]
     names += [name for stage in grid.stages[1:] for name in stage.changes]
-    return tuple(dict.fromkeys(name.rpartition(".")[2] for name in names))
+    return tuple(dict.fromkeys(column_name(name) for name in names))
 
 
 def _size(path: Path) -> int:

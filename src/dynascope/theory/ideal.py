@@ -70,6 +70,8 @@ def ideal_head(config: Config, confidence: float = 0.999) -> Head:
 def _checked(config: object) -> Config:
     if not isinstance(config, Config):
         raise expected("config", "a ds.Config", config)
+    if config.task.name != "modular-addition":
+        raise expected("task.name", "modular-addition for an ideal head", config.task.name)
     if config.model.dim < 2:
         raise expected("model.dim", "at least 2 for an ideal head", config.model.dim)
     k, p = len(config.task.positions), config.task.vocab

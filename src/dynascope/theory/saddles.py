@@ -19,6 +19,7 @@ the drop alone, with the Hessian where it starts (`exit`); they do not decide. T
 `theory.thresholds`; all that was compared with them is in the result.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis.drops import Drop, loss_drops
-from dynascope.analysis.phases import Phases, chance_loss
+from dynascope.analysis.phases import Phases
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.edits import steps_per_epoch
@@ -172,7 +173,12 @@ def _drops(run: Run, found: Phases | None) -> Sequence[Drop]:
             raise expected("found", "what analysis.phases returns", type(found).__name__)
         return found.by_slope
     loss = run.curves["train_loss"][: last_sound_epoch(run) + 1]
-    return loss_drops(loss, "slope", ceiling=chance_loss(run) or None)
+    return loss_drops(loss, "slope", ceiling=run.task.chance_loss or None)
+
+
+def _chance(run: Run) -> float:
+    """The loss at chance; NaN where nobody knows it."""
+    return math.nan if run.task.chance_loss is None else run.task.chance_loss
 
 
 def _stretches(run: Run, drops: Sequence[Drop]) -> list[tuple[int, int, Drop | None]]:
@@ -180,7 +186,7 @@ def _stretches(run: Run, drops: Sequence[Drop]) -> list[tuple[int, int, Drop | N
     last = last_sound_epoch(run)
     loss = run.curves["train_loss"][: last + 1]
     first_end = drops[0].start if drops else last
-    down = np.flatnonzero(loss[: first_end + 1] <= t.TRANSIENT * chance_loss(run))
+    down = np.flatnonzero(loss[: first_end + 1] <= t.TRANSIENT * _chance(run))
     begins = [int(down[0]) if len(down) else 0, *(drop.end for drop in drops)]
     ends = [*(drop.start for drop in drops), last]
     return list(zip(begins, map(max, begins, ends), [*drops, None], strict=True))
@@ -207,7 +213,7 @@ class _Survey:
             end=end,
             epoch=epoch,
             loss=place.loss_and_gradient[0],
-            chance=chance_loss(self._run),
+            chance=_chance(self._run),
             gradient_norm=norms[epoch],
             gradient_scale=self._scale(start, end, drop),
             spectrum=bent.plain,

@@ -91,8 +91,23 @@ const KINDS = {
     return { axes: Float64Array.from([...axes[0], ...axes[1]]), mean, shares: Float64Array.from(shares) };
   },
   crossed(c) {
-    const { prefixCount, suffixCount, sampled, ...arrays } = kernel.crossed(c.task);
-    return { ...arrays, prefixCount, suffixCount, sampled: Number(sampled) };
+    const { positions, sampled, ...others } = kernel.tasks.design(c.task);
+    return { ...others, positions: Int32Array.from(positions), sampled: Number(sampled) };
+  },
+  task(c) {
+    const { tasks } = kernel;
+    const canonical = tasks.canonical(c.task, c.prefixes);
+    const k = c.task.positions.length;
+    const names = [];
+    for (let i = 0; i < canonical.length; i += k)
+      names.push(tasks.groupName(c.task, canonical.subarray(i, i + k)));
+    return {
+      canonical,
+      names: JSON.stringify(names),
+      exchangeable: tasks.exchangeable(c.task),
+      shares: tasks.classShares(c.task) ?? new Float64Array(),
+      rest: JSON.stringify([tasks.grouping(c.task), String(tasks.groupCount(c.task))]),
+    };
   },
   data(c) {
     const { tokens, targets } = kernel.dataset(c.task, c.seed, c.split, c.count);

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from wasm_node import Node, same_bits
-from wasm_weights import Weights, sent
+from wasm_weights import Weights, sent, sent_task
 
 import dynascope as ds
 from dynascope import _kernel, catalog
-from dynascope.analysis.design import design
 from dynascope.frozen_weights import frozen_mask
 from dynascope.run import Run
+from dynascope.tasks import task_of
 
 SETS = 100  # of random weights
 PARTS = ("inspect", "changed", "grid", "loss", "gradient", "circuit", "initial")
@@ -92,14 +92,17 @@ TASKS: list[dict[str, Any]] = [
     {"length": 40, "relevant": 4},
     {"length": 24, "relevant": 24},
     {"vocab": 11, "length": 9, "relevant": [0, 8]},
+    {"name": "most-frequent", "vocab": 3, "length": 6, "relevant": [0, 2, 5]},
+    {"name": "products", "vocab": 3, "length": 7, "relevant": [1, 2, 4, 6]},
+    {"name": "products", "length": 40, "relevant": 8},
 ]
 
 
 def test_sequences_of_a_circuit(node: Node) -> None:
     tasks = [ds.TaskConfig(**options) for options in TASKS]
-    results = node.run([{"kind": "crossed", "task": of(task)} for task in tasks])
+    results = node.run([{"kind": "crossed", "task": sent_task(task)} for task in tasks])
     for task, got in zip(tasks, results, strict=True):
-        for name, value in sent(design(task)).items():
+        for name, value in sent(task_of(task).design()).items():
             array = isinstance(value, np.ndarray)
             assert same_bits(got[name], value) if array else got[name] == value, (task, name)
 
@@ -107,19 +110,15 @@ def test_sequences_of_a_circuit(node: Node) -> None:
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_data(node: Node, split: Any) -> None:
     tasks = [ds.TaskConfig(**options, train_size=77, test_size=77) for options in TASKS]
-    seeds = [0, 1, 2**32, 2**53 - 1, 5, 6, 7]
+    seeds = [0, 1, 2**32, 2**53 - 1, 5, 6, 7, 8, 9, 10]
     common = {"kind": "data", "split": split, "count": 77}
     pairs = list(zip(tasks, seeds, strict=True))
-    results = node.run([{**common, "task": of(task), "seed": seed} for task, seed in pairs])
+    results = node.run([{**common, "task": sent_task(task), "seed": seed} for task, seed in pairs])
     for (task, seed), got in zip(pairs, results, strict=True):
         tokens, targets = ds.dataset(task, seed, split)
         assert same_bits(got["tokens"], tokens)
         assert same_bits(got["targets"], targets)
         assert (got["order"] == _kernel.shuffled(77, seed, 3)).all()
-
-
-def of(task: ds.TaskConfig) -> dict[str, Any]:
-    return {"length": task.length, "vocab": task.vocab, "positions": list(task.positions)}
 
 
 # ---- training -----------------------------------------------------------------------------------
@@ -156,7 +155,12 @@ class Trained:
         config = self.config
         masks = frozen_mask(config.training.frozen, config.shapes).values()
         frozen = np.concatenate([mask.ravel() for mask in masks]).astype(np.uint8)
-        case = {"kind": "train", "config": config.to_dict(), "task": of(config.task), "seed": SEED}
+        case = {
+            "kind": "train",
+            "config": config.to_dict(),
+            "task": sent_task(config.task),
+            "seed": SEED,
+        }
         if config.record.unseen:
             tokens, targets = ds.dataset(config.task, SEED, "unseen")
             case["unseen"] = {"tokens": tokens, "targets": targets}

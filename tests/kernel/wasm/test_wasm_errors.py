@@ -9,7 +9,7 @@ from wasm_weights import Weights, sent
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis.design import design
+from dynascope.tasks import task_of
 
 
 def test_module(node: Node) -> None:
@@ -47,7 +47,8 @@ TRAINER = {
     **{"training": ds.Config().to_dict()["training"], "train": {"tokens": X, "targets": Y}},
     **{"seed": 0, "start": W},
 }
-CROSSED = sent(design(ds.TaskConfig(length=3, relevant=2)))
+CROSSED = sent(task_of(ds.TaskConfig(length=3, relevant=2)).design())
+ODD = sent(task_of(ds.TaskConfig(length=3, relevant=3)).design())
 MANY = 2**16  # prefixes x suffixes: their number, times four bytes, is 2^34
 
 
@@ -103,12 +104,16 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("circuit", [W, {**CROSSED, "groups": [0, 2, 1, 4]}], {}, "groups: expected numbers that rise"),
     ("circuit", [W, {**CROSSED, "sampled": True}], {}, "groups: expected several multisets"),
     ("circuit", [W, {**CROSSED, "positions": [1, 0]}], {}, "positions: expected rising numbers."),
+    ("circuit", [W, {**CROSSED, "length": 4}], {}, "task: expected the model's length and vocab."),
+    ("circuit", [W, {**CROSSED, "name": "x"}], {}, "name: expected one of the kernel's tasks."),
+    ("circuit", [W, {**ODD, "name": "products"}], {}, "relevant: expected an even number"),
     ("circuit", [W, CROSSED, ["logits"]], {}, "measures: expected those that are found together"),
     (
         "circuit",
         [
             W,
             {
+                **{"name": "modular-addition", "length": 3, "vocab": 2},
                 **{"positions": [0], "prefixes": np.zeros(MANY, np.int32), "prefixCount": MANY},
                 **{"groups": [0, MANY], "suffixes": np.zeros(2 * MANY, np.int32)},
                 **{"suffixCount": MANY, "sampled": False},

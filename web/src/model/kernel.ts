@@ -9,13 +9,12 @@
 
 import { unsupported } from "./browser-support";
 import { ReadableError } from "./errors";
-import { crossedSequences, type Crossed } from "./kernel/design";
 import { Heap, rowsIn } from "./kernel/heap";
 import { Model, type ModelOptions } from "./kernel/model";
 import { CATALOG } from "./kernel/names";
-import type { Examples, Task } from "./types";
+import { Tasks } from "./kernel/tasks";
+import type { Examples, KernelTask } from "./types";
 
-export type { Crossed } from "./kernel/design";
 export {
   type Ablation,
   type Activations,
@@ -38,6 +37,7 @@ export {
   STAGES,
   STEP_CURVES,
 } from "./kernel/names";
+export { type Crossed, Tasks } from "./kernel/tasks";
 export * from "./kernel/trainer";
 
 /** The two principal axes of points: see kernel/projection.hpp for what happens in odd cases. */
@@ -60,7 +60,10 @@ const INTERFACE = 2;
 const SPLITS = ["train", "test"] as const; // in the order of their streams
 
 export class Kernel {
+  readonly tasks: Tasks;
+
   private constructor(private readonly heap: Heap) {
+    this.tasks = new Tasks(heap);
     const same = heap.call.version() === INTERFACE && heap.call.catalog() >>> 0 === CATALOG;
     if (!same)
       throw new ReadableError(
@@ -122,14 +125,9 @@ export class Kernel {
   }
 
   /** The first `count` examples of a seed's train or test set. */
-  dataset(task: Task, seed: number, split: (typeof SPLITS)[number], count: number): Examples {
+  dataset(task: KernelTask, seed: number, split: (typeof SPLITS)[number], count: number): Examples {
     const tokens = this.draw(count, task.length, task.vocab, seed, SPLITS.indexOf(split));
-    return { tokens, targets: this.targets(tokens, task) };
-  }
-
-  /** The sequences for `Model.circuit`. */
-  crossed(task: Task): Crossed {
-    return crossedSequences(this, task);
+    return { tokens, targets: this.tasks.targets(task, tokens) };
   }
 
   /** [count, length], uniform; row i depends on (seed, stream, i) alone. */
@@ -144,18 +142,6 @@ export class Kernel {
     return this.ints(count * length, (at) =>
       this.heap.call.enumerate(first, count, length, vocab, at),
     );
-  }
-
-  /** What tokens [count, length] should give. */
-  targets(tokens: Int32Array, task: Task): Int32Array {
-    const { length, vocab, positions } = task;
-    const count = rowsIn("tokens", tokens, length);
-    return this.heap.frame((frame) => {
-      const [given, relevant] = [frame.ints(tokens), frame.ints(positions)];
-      return this.ints(count, (at) =>
-        this.heap.call.targets(given, count, length, vocab, relevant, positions.length, at),
-      );
-    });
   }
 
   /** The permutation of 0..count-1 that belongs to a seed and an epoch. */

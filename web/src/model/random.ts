@@ -14,7 +14,7 @@ export function generator(seed: number): () => number {
 }
 
 /** The items in another order. */
-export function shuffled(items: readonly number[], next: () => number): number[] {
+export function shuffled<Item>(items: readonly Item[], next: () => number): Item[] {
   const out = [...items];
   for (let i = out.length - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));

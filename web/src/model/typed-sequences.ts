@@ -5,13 +5,14 @@
 // Sequences end with a comma (digits only), a semicolon or a new line.
 
 import { expected, ReadableError, shown } from "./errors";
+import type { Tasks } from "./kernel/tasks";
 import { MOST_SEQUENCES, sequencesOf } from "./sequences";
-import type { Sequences, Task } from "./types";
+import type { KernelTask, Sequences } from "./types";
 
 const LONGEST_TEXT = 1 << 20;
 
 /** The sequences that a text spells; an error names the sequence, the token and its place. */
-export function parseSequences(text: string, task: Task): Sequences {
+export function parseSequences(tasks: Tasks, text: string, task: KernelTask): Sequences {
   if (text.length > LONGEST_TEXT)
     throw new ReadableError("sequences: the text is too long to be read.");
   const parts = text.split(task.vocab <= 10 ? /[,;\n]/ : /[;\n]/).map((part) => part.trim());
@@ -23,6 +24,7 @@ export function parseSequences(text: string, task: Task): Sequences {
       `sequences: expected at most ${MOST_SEQUENCES}, but got ${written.length}.`,
     );
   return sequencesOf(
+    tasks,
     task,
     written.map((part, i) => parseOne(part, i, task)),
   );
@@ -37,7 +39,7 @@ export function writeSequences(sequences: Sequences): string {
   ).join(vocab > 10 ? "; " : ", ");
 }
 
-function parseOne(part: string, index: number, task: Task): number[] {
+function parseOne(part: string, index: number, task: KernelTask): number[] {
   const where = `sequence ${index + 1}`;
   const words = task.vocab <= 10 ? [...part.replace(/[\s·.]+/g, "")] : part.split(/[\s,·]+/);
   const tokens = words.map((word, place) => {
@@ -50,7 +52,7 @@ function parseOne(part: string, index: number, task: Task): number[] {
   throw expected(where, `${task.length} tokens`, tokens.length, `an example is ${example(task)}`);
 }
 
-function example(task: Task): string {
+function example(task: KernelTask): string {
   const shownTokens = Math.min(task.length, 16);
   const tokens = Array.from({ length: shownTokens }, (_, t) => (t * t) % task.vocab);
   return tokens.join(task.vocab > 10 ? " " : "") + (shownTokens < task.length ? "..." : "");

@@ -2,7 +2,7 @@
 //
 // Positions, epochs, tokens and indices are 0-based. Arrays are row-major, with shapes beside them.
 
-import type { Config } from "./kernel/names";
+import type { Config, TaskName } from "./kernel/names";
 
 export type { Config } from "./kernel/names";
 export type Precision = Config["precision"];
@@ -39,12 +39,22 @@ export interface Examples {
   targets: Int32Array; // [count]
 }
 
-/** What decides which sequences exist and what they should give. */
-export interface Task {
+/** One of the kernel's tasks: what decides which sequences exist and what they should give. */
+export interface KernelTask {
+  name: TaskName;
   length: number; // N
   vocab: number; // p
   positions: readonly number[]; // relevant, rising
 }
+
+/** Data of a user's own: which positions are relevant, and what is alike, nobody has said. */
+export interface OwnTask {
+  name: "own data";
+  length: number;
+  vocab: number;
+  positions: null;
+}
+export type Task = KernelTask | OwnTask;
 
 /** Sequences that are shown. A prefix is what stands at the relevant positions. */
 export interface Sequences {
@@ -54,10 +64,10 @@ export interface Sequences {
   vocab: number;
   positions: Int32Array; // relevant, rising
   prefix: Int32Array; // [count]: index of its prefix
-  prefixes: Int32Array[]; // those of one multiset side by side
+  prefixes: Int32Array[]; // those of one group side by side
   targets: Int32Array; // [count]
-  group: Int32Array; // [count]: multiset of its prefix
-  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else
+  group: Int32Array; // [count]: group of its prefix
+  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else; of pairs "01 12"
 }
 
 /** A rectangle by its sides, in data coordinates or in pixels. */

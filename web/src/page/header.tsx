@@ -109,6 +109,7 @@ function chipsOf({ task, model, training, precision }: Config, relevant: number)
     ...(model.activation === "gelu" ? [] : [model.activation]),
   ];
   return [
+    ...(task.name === "modular-addition" ? [] : [task.name]),
     `p ${task.vocab} · N ${task.length} · k ${relevant}`,
     model_.join(" · "),
     `${training.optimizer} ${short(training.lr)} · batch ${training.batch}`,

@@ -10,7 +10,7 @@ const SEEN = "dynascope.introduced";
 const STEPS: readonly (readonly [title: string, text: string])[] = [
   [
     "A tiny transformer, learning",
-    "It reads sequences of tokens and adds up those at a few relevant positions, modulo p. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode.",
+    "It reads sequences of tokens. Those at a few relevant positions decide what is right: their sum modulo p, unless the header names another task. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode.",
   ],
   [
     "One slider moves everything",

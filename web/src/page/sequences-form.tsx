@@ -55,7 +55,7 @@ export function SequencesForm({ close }: { close: () => void }) {
 
 function toldOf(count: number): string {
   const typed = seen.sequences.value !== null;
-  const how = typed ? "as typed" : "chosen so that every multiset of relevant tokens is there";
+  const how = typed ? "as typed" : "chosen so that every group of relevant tokens is there";
   return `${count === 1 ? "1 sequence is" : `${count} sequences are`} shown, ${how}.`;
 }
 

@@ -48,7 +48,7 @@ export const TITLES: Record<Panel, PanelTitle> = {
     title: "Sequence embeddings",
     formula: "ξ",
     about:
-      "One point for each sequence; colours are multisets of relevant tokens, markers the classes.",
+      "One point for each sequence; colours are groups of relevant tokens, markers the classes.",
   },
   decision_map: {
     title: "Decision map",
@@ -101,7 +101,7 @@ export const TITLES: Record<Panel, PanelTitle> = {
     title: "Variance shares",
     formula: "of ξ",
     about:
-      "How much of the variance of the sequence embeddings lies between multisets, within them, and comes of the irrelevant tokens.",
+      "How much of the variance of the sequence embeddings lies between groups of relevant tokens, within them, and comes of the irrelevant tokens.",
   },
   hessian: {
     title: "Hessian spectrum",

@@ -28,7 +28,7 @@ class Meter {
 
   static async of(run: RunDetails): Promise<Meter> {
     const kernel = await fetchKernel();
-    return new Meter(kernel, modelOf(kernel, run), kernel.crossed(taskOf(run)), run);
+    return new Meter(kernel, modelOf(kernel, run), kernel.tasks.design(taskOf(run)), run);
   }
 
   measure(epoch: number, weights: Numbers): CircuitNow {

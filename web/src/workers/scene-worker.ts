@@ -1,6 +1,7 @@
 // The worker that owns a run's weights and makes scenes of them. One run for each.
 
 import { ReadableError } from "../model/errors";
+import type { Tasks } from "../model/kernel";
 import { sampledEpochs } from "../model/scene/axis-ranges";
 import { runExtents } from "../model/scene/panel-extents";
 import { sceneBuilder, type SceneBuilder, type SceneKernel } from "../model/scene/scene";
@@ -20,6 +21,7 @@ const SMALL = 32e6; // bytes of weights
 
 const api = new Api(self.location.origin);
 let run: LoadedRun | null = null;
+let tasks: Tasks | null = null;
 let kernel: SceneKernel | null = null;
 let builder: SceneBuilder | null = null;
 
@@ -53,6 +55,7 @@ async function answer(message: ToWorker): Promise<void> {
 async function open(id: string, sequences: string | null): Promise<void> {
   const [opened, fetched] = await Promise.all([StoredRun.open(api, id), fetchKernel()]);
   run = opened;
+  tasks = fetched.tasks;
   kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
   const [prepared, trouble] = await prepareOr(sequences);
   post({ type: "opened", info: opened.details, curves: opened.curves, ...prepared, trouble });
@@ -76,9 +79,10 @@ interface Prepared {
 
 /** What the sequences decide: the plan of all scenes and the axes. */
 async function prepare(text: string | null): Promise<Prepared> {
-  if (!run || !kernel) throw new ReadableError("No run is open.");
+  if (!run || !kernel || !tasks) throw new ReadableError("No run is open.");
   const task = taskOf(run);
-  const sequences = text === null ? chooseSequences(task) : parseSequences(text, task);
+  const sequences =
+    text === null ? chooseSequences(tasks, task) : parseSequences(tasks, text, task);
   await run.load(planeEpoch(run));
   builder = sceneBuilder(kernel, run, sequences);
   return { sequences, plan: builder.plan, extents: await axes(run, builder) };

@@ -4,6 +4,7 @@ import { Placer, type Label, type Placed } from "../../src/drawing/labels";
 import { Palette } from "../../src/model/palette";
 import { chooseSequences } from "../../src/model/sequences";
 import { nameBeside, namesOfGroups } from "../../src/panels/point-names";
+import { modularAddition, tasks } from "../tasks";
 
 // Without a canvas to measure with, a text of size 10 is 6 wide for each letter.
 Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });
@@ -61,7 +62,7 @@ test("a name of many points stands beside them, but not far from their middle", 
 });
 
 test("a multiset has a name where its points are together, not where they are spread", () => {
-  const sequences = chooseSequences({ vocab: 2, length: 12, positions: [0, 1, 2, 3, 4] });
+  const sequences = chooseSequences(tasks, modularAddition(2, 12, [0, 1, 2, 3, 4]));
   const { count, group, groupNames } = sequences;
   const palette = new Palette("light");
   const size = { width: 200, height: 150 };

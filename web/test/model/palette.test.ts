@@ -5,6 +5,7 @@ import { LEAST_CONTRAST, Palette } from "../../src/model/palette";
 import { chooseSequences } from "../../src/model/sequences";
 import { coloursOf } from "../../src/model/theme";
 import type { Sequences } from "../../src/model/types";
+import { modularAddition, tasks } from "../tasks";
 
 test("colour arithmetic against known values", () => {
   assert.equal(contrast("#000000", "#ffffff"), 21);
@@ -19,9 +20,9 @@ test("colour arithmetic against known values", () => {
 });
 
 const sequences = [
-  chooseSequences({ vocab: 2, length: 12, positions: [0, 1, 2, 3, 4] }),
-  chooseSequences({ vocab: 3, length: 12, positions: [0, 1, 2, 3, 4] }),
-  chooseSequences({ vocab: 10, length: 12, positions: [3, 4] }),
+  chooseSequences(tasks, modularAddition(2, 12, [0, 1, 2, 3, 4])),
+  chooseSequences(tasks, modularAddition(3, 12, [0, 1, 2, 3, 4])),
+  chooseSequences(tasks, modularAddition(10, 12, [3, 4])),
 ];
 
 for (const theme of ["light", "dark"] as const) {

@@ -5,8 +5,9 @@ import { Palette, TEXT_CONTRAST } from "../../src/model/palette";
 import { chooseSequences } from "../../src/model/sequences";
 import { attentionShades } from "../../src/panels/attention";
 import { rowGrid, columnLeft, cellAt, SequenceRows } from "../../src/panels/sequence-rows";
+import { modularAddition, tasks } from "../tasks";
 
-const sequences = chooseSequences({ vocab: 2, length: 12, positions: [0, 1, 2, 3, 4] });
+const sequences = chooseSequences(tasks, modularAddition(2, 12, [0, 1, 2, 3, 4]));
 const SMALL = { x: 10, y: 6, width: 200, height: 165 };
 const LARGE = { x: 10, y: 6, width: 1124, height: 616 };
 

@@ -13,7 +13,9 @@ const FUNCTIONS = [
   ...["version", "last_error", "allocate", "release", "catalog"],
   ...["model", "packed_size", "offset", "dims", "initialize"],
   ...["forward", "grid", "evaluate", "gradient", "circuit", "plane", "variance_shares"],
-  ...["draw", "enumerate", "targets", "shuffle"],
+  ...["draw", "enumerate", "shuffle"],
+  ...["targets", "canonical", "group_name", "group_count", "exchangeable"],
+  ...["class_shares", "design_sizes", "design"],
   ...["trainer", "advance", "record_now", "progress"],
   ...["read_parameters", "set_parameters", "read_state", "write_state"],
 ] as const;

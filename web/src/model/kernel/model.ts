@@ -5,7 +5,6 @@
 
 import { expected, ReadableError } from "../errors";
 import type { Config, Numbers, Precision } from "../types";
-import type { Crossed } from "./design";
 import { type Address, checkSize, type CallFrame, type Heap, rowsIn } from "./heap";
 import {
   type Measure,
@@ -16,6 +15,7 @@ import {
   STAGES,
 } from "./names";
 import { optionNumbers } from "./options";
+import { type Crossed, writeTask } from "./tasks";
 import { Trainer, type TrainerOptions } from "./trainer";
 
 /** The section `model` of a config, and the sizes of the task. */
@@ -214,7 +214,7 @@ export class Model {
   }
 
   /**
-   * Measures of the circuit over sequences as `Kernel.crossed` gives them; all, or those wanted.
+   * Measures of the circuit over sequences as `Tasks.design` gives them; all, or those wanted.
    * Found together and to be asked for together: value_spread and value_size; the two survivals;
    * without_attention and without_value; accuracy with logits, without_unit or a survival.
    */
@@ -229,7 +229,7 @@ export class Model {
         wanted.includes(name) ? frame.room(8 * product(shapes[i]!)) : 0,
       );
       const sequences = frame.ints([
-        ...[frame.ints(crossed.positions), k],
+        writeTask(frame, crossed),
         ...[frame.ints(crossed.prefixes), crossed.prefixCount],
         ...[frame.ints(crossed.groups), crossed.groups.length - 1],
         ...[frame.ints(crossed.suffixes), crossed.suffixCount],

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 1231966772;
+export const CATALOG = 1470988222;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -51,6 +51,21 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
+export const TASKS = [
+  "modular-addition", // multisets
+  "most-frequent", // multisets
+  "products", // pairs
+] as const;
+export type TaskName = (typeof TASKS)[number];
+
+/** What the groups of a task are multisets of. */
+export type Grouping = "multisets" | "pairs";
+export const TASK_GROUPINGS: Readonly<Record<TaskName, Grouping>> = {
+  "modular-addition": "multisets",
+  "most-frequent": "multisets",
+  "products": "pairs",
+};
+
 /** The columns of a row of curves, as Python names them. */
 export const CURVES: readonly string[] = [
   "train_loss", // on the whole train set, after each epoch
@@ -83,6 +98,7 @@ export interface Config {
     relevant: number | number[]; // the positions that matter, 0-based and rising
     train_size: number; // sequences to train on
     test_size: number; // sequences to test on
+    name: "modular-addition" | "most-frequent" | "products"; // what the target is
   };
   model: {
     dim: number; // length of an embedding
@@ -143,6 +159,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "task.relevant", kind: "positions", optional: false, kept: false, standard: 5, meaning: "the positions that matter, 0-based and rising", low: 0, high: 1024, above: false },
   { name: "task.train_size", kind: "whole", optional: false, kept: false, standard: 2048, meaning: "sequences to train on", low: 1, high: 16777216, above: false },
   { name: "task.test_size", kind: "whole", optional: false, kept: false, standard: 2048, meaning: "sequences to test on", low: 1, high: 16777216, above: false },
+  { name: "task.name", kind: "word", optional: false, kept: false, standard: "modular-addition", meaning: "what the target is", words: ["modular-addition", "most-frequent", "products"] },
   { name: "model.dim", kind: "whole", optional: false, kept: true, standard: 2, meaning: "length of an embedding", low: 1, high: 1024, above: false },
   { name: "model.hidden", kind: "whole", optional: false, kept: true, standard: 32, meaning: "hidden units of the feed-forward", low: 1, high: 65536, above: false },
   { name: "model.bias", kind: "flag", optional: false, kept: true, standard: true, meaning: "whether the feed-forward has biases" },

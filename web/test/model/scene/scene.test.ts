@@ -1,14 +1,15 @@
 // Scenes against what Python computes (scene_cases.json), through the built kernel.
 
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
-import { modelOptions, type Kernel } from "../../../src/model/kernel";
+import { test } from "node:test";
+import { modelOptions } from "../../../src/model/kernel";
 import { isEmpty } from "../../../src/model/scene/axis-ranges";
 import { panelExtent, runExtents } from "../../../src/model/scene/panel-extents";
 import { SceneBuilder, type SceneKernel } from "../../../src/model/scene/scene";
 import { sceneKernel } from "../../../src/model/scene/scene-kernel";
 import { sceneOver } from "../../../src/model/scene/scene-plan";
 import { chooseSequences, sequencesOf } from "../../../src/model/sequences";
+import { taskOf } from "../../../src/model/server/stored-run";
 import {
   POINT_PANELS,
   type Config,
@@ -16,19 +17,15 @@ import {
   type PointPanel,
   type RunInfo,
 } from "../../../src/model/types";
-import { builtKernel } from "../../built-kernel";
+import { kernel, modularAddition, tasks } from "../../tasks";
 import CASES from "./scene_cases.json";
 
 type Case = (typeof CASES)[number];
 type Planes = Record<PointPanel, { axes: number[][]; shares: number[]; mean: number[] }>;
-let kernel: Kernel;
-
-before(async () => {
-  kernel = await builtKernel();
-});
 
 function infoOf(each: Case): RunInfo {
   const config = each.config as unknown as Config;
+  config.task.name ??= "modular-addition";
   return {
     id: each.name,
     seed: 5,
@@ -61,7 +58,7 @@ function adapted(info: RunInfo): SceneKernel {
 function builderOf(each: Case): SceneBuilder {
   const info = infoOf(each);
   const { length, vocab } = info.config.task;
-  const sequences = sequencesOf({ length, vocab, positions: each.positions }, each.tokens);
+  const sequences = sequencesOf(tasks, modularAddition(vocab, length, each.positions), each.tokens);
   assert.deepEqual([...sequences.tokens], each.tokens.flat(), "the cases are in order");
   return new SceneBuilder(adapted(info), info, sequences, weightsOf(each));
 }
@@ -220,7 +217,7 @@ test("eight dimensions: the map's plane goes through the mean of its points", ()
 test("weights that blew up make a scene that says so, and no plane of them", () => {
   for (const each of CASES) {
     const info = infoOf(each);
-    const sequences = chooseSequences({ ...info.config.task, positions: info.positions });
+    const sequences = chooseSequences(tasks, taskOf(info));
     const broken = weightsOf(each).fill(NaN);
     const builder = new SceneBuilder(adapted(info), info, sequences, broken);
     assert.ok(!builder.build(0, broken).finite);
@@ -248,11 +245,11 @@ test("a scene is written over in place, and extents hold what they should", asyn
 
 test("256 sequences with both maps take a few milliseconds", () => {
   const info = infoOf(CASES[0]!);
-  const chosen = chooseSequences({ ...info.config.task, positions: info.positions });
+  const chosen = chooseSequences(tasks, taskOf(info));
   const rows = Array.from({ length: 256 }, (_, i) =>
     Array.from(chosen.tokens.subarray((i % chosen.count) * 12, ((i % chosen.count) + 1) * 12)),
   );
-  const sequences = sequencesOf({ ...info.config.task, positions: info.positions }, rows);
+  const sequences = sequencesOf(tasks, taskOf(info), rows);
   const builder = new SceneBuilder(adapted(info), info, sequences, weightsOf(CASES[0]!));
   const extent = { x0: -2, x1: 2, y0: -2, y1: 2 };
   const scene = sceneOver(builder.plan);

@@ -11,6 +11,7 @@ import {
 import { sequencesOf } from "../../../src/model/sequences";
 import type { Panel, Plane, RunInfo, ScenePlan } from "../../../src/model/types";
 import { PANELS, POINT_PANELS } from "../../../src/model/types";
+import { modularAddition, tasks } from "../../tasks";
 
 const run = {
   config: { task: { length: 2, vocab: 2 }, model: { dim: 2, hidden: 3, norm: "rms" } },
@@ -20,7 +21,7 @@ const run = {
   diverged: null,
   lastSoundEpoch: 30,
 } as unknown as RunInfo;
-const sequences = sequencesOf({ length: 2, vocab: 2, positions: [1] }, [
+const sequences = sequencesOf(tasks, modularAddition(2, 2, [1]), [
   [0, 1],
   [1, 0],
 ]);

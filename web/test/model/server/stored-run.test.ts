@@ -19,7 +19,11 @@ const ANSWER = {
   diverged: null,
   last_sound_epoch: 98,
   precision: "float32",
-  config: { task: { length: 3, vocab: 2 }, model: { dim: 1 }, precision: "float32" },
+  config: {
+    task: { name: "modular-addition", length: 3, vocab: 2 },
+    model: { dim: 1 },
+    precision: "float32",
+  },
   positions: [0, 2],
   embeddings: 2,
   shapes: { token_embedding: [2, 1], position_embedding: [3, 1], query: [1] },
@@ -102,7 +106,12 @@ after(() => {
 
 test("a run opens with its curves; weights come whole when they are few", async () => {
   const run = await StoredRun.open(api, "ab12");
-  assert.deepEqual(taskOf(run), { length: 3, vocab: 2, positions: [0, 2] });
+  assert.deepEqual(taskOf(run), {
+    name: "modular-addition",
+    length: 3,
+    vocab: 2,
+    positions: [0, 2],
+  });
   assert.deepEqual([...run.curves["test_loss"]!.slice(0, 2)], [99, 100]);
   assert.equal(run.note, "");
   assert.deepEqual(run.details.thresholds, ANSWER.thresholds);
