@@ -98,7 +98,7 @@ uint64_t bend(const Shape& shape, int64_t size) {
   dynascope_engine_tested_double()->initialize(weights.data(), shape, 5);
   for (size_t i = 0; i < directions.size(); ++i) directions[i] = static_cast<double>(i % 7) - 3;
   std::vector<int32_t> tokens(100 * N), targets(100);
-  dynascope_task_tested_float()->draw(tokens.data(), 100, shape.length, shape.vocab, 1, 0);
+  dynascope_task_tested_float()->draw(tokens.data(), 0, 100, shape.length, shape.vocab, 1, 0);
   const Examples data{tokens.data(), targets.data(), 100};
   char* memory = static_cast<char*>(std::malloc(curvature.bytes(shape, data.count) + 64));
   const auto aligned = (reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64;
