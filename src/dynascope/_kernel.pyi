@@ -95,7 +95,7 @@ def evaluate(
 def circuits(
     packed: _Array,
     shape: Shape,
-    task: Task,
+    task: TaskSpec,
     prefixes: _Int,
     groups: _Int,
     suffixes: _Int,
