@@ -175,7 +175,8 @@ constexpr Option OPTIONS[] = {
         .from(0, 1).AT_TRAINING(beta2),
     option("training.eps", Kind::REAL, "1e-8", "added to the root of the second moments")
         .more_than(0).AT_TRAINING(eps),
-    option("training.weight_decay", Kind::REAL, "0.0", "apart from the gradient in adamw, else part of it")
+    option("training.weight_decay", Kind::REAL, "0.0",
+           "apart from the gradient in adamw and lion, else part of it")
         .from(0).AT_TRAINING(weight_decay),
     option("training.clip", Kind::REAL, "null", "largest norm of the whole gradient; none: any")
         .more_than(0).or_none().AT_TRAINING(clip),

@@ -6,6 +6,7 @@ hashable, and check themselves when made. Names, defaults and limits come from t
 """
 
 import hashlib
+import inspect
 import json
 import os
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from dynascope.frozen_weights import check_frozen
 from dynascope.option_rules import Maybe, Rule
 from dynascope.option_sections import LATER as LATER
 from dynascope.option_sections import OPTIONS as OPTIONS
-from dynascope.option_sections import options_class, settle
+from dynascope.option_sections import listing, options_class, settle
 from dynascope.option_tables import from_tables, from_toml, to_tables, toml_value
 
 if TYPE_CHECKING:
@@ -104,18 +105,14 @@ class ModelConfig(ModelOptions):
 class TrainingConfig(TrainingOptions):
     """How the weights move.
 
-    - `mlp_lr_discount` divides the feed-forward's learning rate.
     - `frozen` lists parameters or parts of them that stay as they are: `"query"`,
       `"position_embedding[5:]"`.
     - `momentum` belongs to sgd; `beta1` and `beta2` to adam, adamw and lion; `eps` to adam and
       adamw.
     - `weight_decay` is decoupled in adamw and lion, and added to the gradient in sgd and adam, as
       in torch.optim.
-    - `clip` is the largest norm of the whole gradient.
     - `schedule`: `constant`; `warmup` rises linearly over the first `warmup` steps; `cosine` does
       so too, then falls to `lr_final` at the end.
-    - `query_limit` is the largest length that the query has after a step, and `unit_rows` names
-      embeddings whose rows are put back to length 1 after each step.
     """
 
     def __post_init__(self) -> None:
@@ -259,6 +256,8 @@ SECTIONS: dict[str, type] = {
     "training": TrainingConfig,
     "record": RecordConfig,
 }
+for _name, _section in SECTIONS.items():
+    _section.__doc__ = f"{inspect.cleandoc(_section.__doc__ or '')}\n\n{listing(_name)}\n"
 
 
 def column_name(option: str) -> str:

@@ -3,6 +3,7 @@
 `config.py` builds on these; nothing here knows a particular option.
 """
 
+import json
 from dataclasses import field, make_dataclass
 from typing import Any
 
@@ -55,6 +56,17 @@ def options_class(section: str) -> Any:
     ]
     name = f"{section.title()}Options"
     return make_dataclass(name, fields, frozen=True, slots=True, kw_only=True)
+
+
+def listing(section: str) -> str:
+    """What each option of a section is for, a line each, to end a docstring with.
+
+    >>> print(listing("record").splitlines()[1])
+    - `weights_every`: epochs between kept weights; 0: first and last (1)
+    """
+    rows = [o for o in catalog.OPTIONS.values() if o.section == section]
+    lines = (f"- `{o.short}`: {o.meaning} ({json.dumps(o.default)})" for o in rows)
+    return "\n".join(["Options, with their defaults:", *lines])
 
 
 def settle(options: object, section: str) -> None:

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 1470988222;
+export const CATALOG = 1690596875;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -121,7 +121,7 @@ export interface Config {
     beta1: number; // decay of the first moments
     beta2: number; // decay of the second moments
     eps: number; // added to the root of the second moments
-    weight_decay: number; // apart from the gradient in adamw, else part of it
+    weight_decay: number; // apart from the gradient in adamw and lion, else part of it
     clip: number | null; // largest norm of the whole gradient; none: any
     schedule: "constant" | "warmup" | "cosine"; // how the learning rate changes
     warmup: number; // steps over which the learning rate rises
@@ -178,7 +178,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "training.beta1", kind: "real", optional: false, kept: true, standard: 0.9, meaning: "decay of the first moments", low: 0, high: 1, above: false },
   { name: "training.beta2", kind: "real", optional: false, kept: true, standard: 0.999, meaning: "decay of the second moments", low: 0, high: 1, above: false },
   { name: "training.eps", kind: "real", optional: false, kept: true, standard: 1e-08, meaning: "added to the root of the second moments", low: 0, high: null, above: true },
-  { name: "training.weight_decay", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "apart from the gradient in adamw, else part of it", low: 0, high: null, above: false },
+  { name: "training.weight_decay", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "apart from the gradient in adamw and lion, else part of it", low: 0, high: null, above: false },
   { name: "training.clip", kind: "real", optional: true, kept: true, standard: null, meaning: "largest norm of the whole gradient; none: any", low: 0, high: null, above: true },
   { name: "training.schedule", kind: "word", optional: false, kept: true, standard: "constant", meaning: "how the learning rate changes", words: ["constant", "warmup", "cosine"] },
   { name: "training.warmup", kind: "whole", optional: false, kept: true, standard: 0, meaning: "steps over which the learning rate rises", low: 0, high: 9007199254740991, above: false },
