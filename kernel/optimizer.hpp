@@ -117,9 +117,10 @@ template <class T> class Optimizer {
     const V momentum = broadcast(static_cast<T>(training_.momentum));
     for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
       const V w = load(theta + i), rate = load(rate_ + i);
-      const V m = momentum * load(first + i) + decayed(load(grad + i), w);
+      const V g = decayed(load(grad + i), w), m = momentum * load(first + i) + g;
+      const V along = training_.nesterov ? g + momentum * m : m;
       store(first + i, m);
-      store(theta + i, select(rate == zero<T>(), w, w - broadcast(lr) * rate * m));
+      store(theta + i, select(rate == zero<T>(), w, w - broadcast(lr) * rate * along));
     }
   }
 

@@ -62,6 +62,7 @@ struct Training {
   int64_t epochs;      // the cosine's length; training may stop earlier or go on
   double query_limit;  // greatest |q|; 0: none
   bool unit_rows[2];   // rows of E, of P put to unit length after each step
+  bool nesterov;
 };
 
 enum class Kind {
@@ -189,6 +190,8 @@ constexpr Option OPTIONS[] = {
         .more_than(0).or_none().AT_TRAINING(query_limit),
     option("training.unit_rows", Kind::WORDS, "[]", "embeddings whose rows are put back to length 1")
         .one_of(words(UNIT_ROW_NAMES)).AT_TRAINING(unit_rows),
+    option("training.nesterov", Kind::FLAG, "false", "momentum of sgd that looks one step ahead")
+        .AT_TRAINING(nesterov).was("false"),
 
     option("record.weights_every", Kind::WHOLE, "1", "epochs between kept weights; 0: first and last")
         .from(0, MAX_EPOCHS),

@@ -44,6 +44,10 @@ CASES: dict[str, dict[str, Any]] = {
         "training.weight_decay": 0.1,
         "training.clip": 0.05,
     },
+    "sgd, nesterov": {
+        **{"training.optimizer": "sgd", "training.lr": 0.03, "training.momentum": 0.9},
+        **{"training.nesterov": True, "training.weight_decay": 0.01},
+    },
     "lion": {"training.optimizer": "lion", "training.lr": 1e-3},
     "lion, betas and decay": {
         "training.optimizer": "lion",
@@ -89,7 +93,9 @@ def torch_run(config: ds.Config, seed: int) -> tuple[dict[str, np.ndarray], list
     ]
     betas = {"betas": (t.beta1, t.beta2), "eps": t.eps}
     make: Any = {
-        "sgd": lambda: torch.optim.SGD(groups, momentum=t.momentum, weight_decay=t.weight_decay),
+        "sgd": lambda: torch.optim.SGD(
+            groups, momentum=t.momentum, weight_decay=t.weight_decay, nesterov=t.nesterov
+        ),
         "adam": lambda: torch.optim.Adam(groups, weight_decay=t.weight_decay, **betas),
         "lion": lambda: Lion(groups, (t.beta1, t.beta2), t.weight_decay),
         "adamw": lambda: torch.optim.AdamW(groups, weight_decay=t.weight_decay, **betas),

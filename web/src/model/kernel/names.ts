@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 1690596875;
+export const CATALOG = 2246487136;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -128,6 +128,7 @@ export interface Config {
     lr_final: number; // where cosine ends
     query_limit: number | null; // largest length of the query after a step; none: any
     unit_rows: string[]; // embeddings whose rows are put back to length 1
+    nesterov: boolean; // momentum of sgd that looks one step ahead
   };
   record: {
     weights_every: number; // epochs between kept weights; 0: first and last
@@ -185,6 +186,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "training.lr_final", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "where cosine ends", low: 0, high: null, above: false },
   { name: "training.query_limit", kind: "real", optional: true, kept: true, standard: null, meaning: "largest length of the query after a step; none: any", low: 0, high: null, above: true },
   { name: "training.unit_rows", kind: "words", optional: false, kept: true, standard: [], meaning: "embeddings whose rows are put back to length 1", words: ["token_embedding", "position_embedding"] },
+  { name: "training.nesterov", kind: "flag", optional: false, kept: true, standard: false, meaning: "momentum of sgd that looks one step ahead" },
   { name: "record.weights_every", kind: "whole", optional: false, kept: false, standard: 1, meaning: "epochs between kept weights; 0: first and last", low: 0, high: 10000000, above: false },
   { name: "record.state_every", kind: "whole", optional: false, kept: false, standard: 50, meaning: "epochs between kept states; 0: the last", low: 0, high: 10000000, above: false },
   { name: "record.gradients", kind: "flag", optional: false, kept: false, standard: true, meaning: "gradient norms over the steps of each epoch" },
