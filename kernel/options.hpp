@@ -157,7 +157,8 @@ constexpr Option OPTIONS[] = {
         .from(0).AT_SHAPE(norm_eps),
     option("model.norm_tau", Kind::REAL, "1.0", "length from which on smooth equals rms")
         .from(MIN_TAU).AT_SHAPE(norm_tau),
-    option("model.embeddings", Kind::WHOLE, "null", "rows of the token embedding; none: as many as tokens")
+    option("model.embeddings", Kind::WHOLE, "null",
+           "rows of the token embedding; none: as many as tokens")
         .from(2, MAX_EMBEDDINGS).or_none().AT_SHAPE(embeddings),
 
     option("training.optimizer", Kind::WORD, "\"adam\"", "the rule that moves the weights")
@@ -167,11 +168,14 @@ constexpr Option OPTIONS[] = {
         .from(1, MAX_SEQUENCES).AT_TRAINING(batch),
     option("training.epochs", Kind::WHOLE, "1000", "epochs to train")
         .from(0, MAX_EPOCHS).AT_TRAINING(epochs),
-    option("training.mlp_lr_discount", Kind::REAL, "1.0", "divides the feed-forward's learning rate")
+    option("training.mlp_lr_discount", Kind::REAL, "1.0",
+           "divides the feed-forward's learning rate")
         .more_than(0).AT_TRAINING(mlp_lr_discount),
-    option("training.frozen", Kind::PARTS, "[]", "parameters, or parts of them, that stay as they are"),
+    option("training.frozen", Kind::PARTS, "[]",
+           "parameters, or parts of them, that stay as they are"),
     option("training.momentum", Kind::REAL, "0.0", "of sgd").from(0, 1).AT_TRAINING(momentum),
-    option("training.beta1", Kind::REAL, "0.9", "decay of the first moments").from(0, 1).AT_TRAINING(beta1),
+    option("training.beta1", Kind::REAL, "0.9",
+           "decay of the first moments").from(0, 1).AT_TRAINING(beta1),
     option("training.beta2", Kind::REAL, "0.999", "decay of the second moments")
         .from(0, 1).AT_TRAINING(beta2),
     option("training.eps", Kind::REAL, "1e-8", "added to the root of the second moments")
@@ -185,22 +189,27 @@ constexpr Option OPTIONS[] = {
         .one_of(words(SCHEDULE_NAMES)).AT_TRAINING(schedule),
     option("training.warmup", Kind::WHOLE, "0", "steps over which the learning rate rises")
         .from(0, MAX_WHOLE).AT_TRAINING(warmup),
-    option("training.lr_final", Kind::REAL, "0.0", "where cosine ends").from(0).AT_TRAINING(lr_final),
-    option("training.query_limit", Kind::REAL, "null", "largest length of the query after a step; none: any")
+    option("training.lr_final", Kind::REAL, "0.0",
+           "where cosine ends").from(0).AT_TRAINING(lr_final),
+    option("training.query_limit", Kind::REAL, "null",
+           "largest length of the query after a step; none: any")
         .more_than(0).or_none().AT_TRAINING(query_limit),
-    option("training.unit_rows", Kind::WORDS, "[]", "embeddings whose rows are put back to length 1")
+    option("training.unit_rows", Kind::WORDS, "[]",
+           "embeddings whose rows are put back to length 1")
         .one_of(words(UNIT_ROW_NAMES)).AT_TRAINING(unit_rows),
     option("training.nesterov", Kind::FLAG, "false", "momentum of sgd that looks one step ahead")
         .AT_TRAINING(nesterov).was("false"),
 
-    option("record.weights_every", Kind::WHOLE, "1", "epochs between kept weights; 0: first and last")
+    option("record.weights_every", Kind::WHOLE, "1",
+           "epochs between kept weights; 0: first and last")
         .from(0, MAX_EPOCHS),
     option("record.state_every", Kind::WHOLE, "50", "epochs between kept states; 0: the last")
         .from(0, MAX_EPOCHS),
     option("record.gradients", Kind::FLAG, "true", "gradient norms over the steps of each epoch"),
     option("record.full_gradients", Kind::FLAG, "false", "gradient norms on the whole train set"),
     option("record.unseen", Kind::FLAG, "false", "curves on sequences that the train set lacks"),
-    option("record.steps", Kind::SPAN, "null", "first and last epoch between which every step is kept")
+    option("record.steps", Kind::SPAN, "null",
+           "first and last epoch between which every step is kept")
         .from(0, MAX_EPOCHS).or_none(),
 
     option("precision", Kind::WORD, "\"float32\"", "of all arithmetic and all records")
