@@ -10,13 +10,34 @@
 // comes with it.
 #pragma once
 
-#include <algorithm>
-
 #include "arena.hpp"
 #include "lanes.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
+
+/// Ascending, by a heap. Not std::sort: as a template it could be picked from the build of another
+/// instruction set (lanes.hpp), and WebAssembly would need the C++ library for it alone.
+inline void sort(double* a, int64_t count) {
+  auto swap = [a](int64_t i, int64_t j) {
+    const double kept = a[i];
+    a[i] = a[j];
+    a[j] = kept;
+  };
+  auto sink = [a, swap](int64_t i, int64_t end) {
+    for (int64_t child = 2 * i + 1; child < end; child = 2 * i + 1) {
+      if (child + 1 < end && a[child] < a[child + 1]) ++child;
+      if (!(a[i] < a[child])) return;
+      swap(i, child);
+      i = child;
+    }
+  };
+  for (int64_t i = count / 2; i-- > 0;) sink(i, count);
+  for (int64_t end = count; end-- > 1;) {
+    swap(0, end);
+    sink(0, end);
+  }
+}
 
 class Clusters {
  public:
@@ -47,7 +68,7 @@ class Clusters {
     if (merges < 1) return;
     out[2] = __builtin_sqrt(span());
     const double floor = FLOOR * out[2];
-    std::sort(heights_, heights_ + merges);
+    sort(heights_, merges);
     for (int64_t i = 0; i < merges; ++i) {
       const double h = __builtin_sqrt(heights_[i]);
       heights_[i] = h > floor ? h : floor;
