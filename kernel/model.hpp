@@ -61,7 +61,7 @@ template <class T> class Model {
   }
 
   /// Backward of the tile that forward<true> left behind.
-  DYNASCOPE_ONCE void backward(T* grad) {
+  void backward(T* grad) {
     undecode(grad);
     const Feed<T> feed(theta_, layout, shape, ablation_.units);
     backward_.of[tile.vectors - 1](FeedGradient<T>(grad, layout), tile, feed);
