@@ -1,6 +1,6 @@
 // One build of the kernel. Compiled once per instruction set and precision, with DYNASCOPE_ISA and
 // DYNASCOPE_SCALAR set; the only symbols that leave this file are `dynascope_engine_<isa>_<scalar>`
-// and `dynascope_task_<isa>_<scalar>`.
+// and `dynascope_task_<isa>_<scalar>`, and for measures.cpp the choice of a feed-forward layer.
 #include "engine.hpp"
 
 #include <new>
@@ -13,6 +13,10 @@
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
+
+template FeedForward<DYNASCOPE_SCALAR> feed_forward<DYNASCOPE_SCALAR, true>(const Shape&);
+template FeedForward<DYNASCOPE_SCALAR> feed_forward<DYNASCOPE_SCALAR, false>(const Shape&);
+
 namespace {
 
 template <class T> Trainer<T>& trainer(void* p) { return *static_cast<Trainer<T>*>(p); }

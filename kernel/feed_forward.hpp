@@ -41,20 +41,20 @@ template <class T> struct FeedGradient {
 template <class T> inline void add_to(T* grad, const Lanes<T>& v) { store(grad, load(grad) + v); }
 
 // ---- d <= 4 -------------------------------------------------------------------------------------
-template <class T, class Act, int D, int M, bool Keep>
+// One vector of the tile after the other: each has enough to do in parallel by itself.
+template <class T, class Act, int D, bool Keep>
 void feed_forward_small(Tile<T>& tile, const Feed<T>& f) {
   using V = Lanes<T>;
-  V x[D][M], out[D][M];
-  for (int c = 0; c < D; ++c)
-    for (int m = 0; m < M; ++m) {
-      x[c][m] = tile.x[c * TILE + m];
-      out[c][m] = broadcast(f.assembler_bias[c]);
+  for (int m = 0; m < tile.vectors; ++m) {
+    V x[D], out[D];
+    for (int c = 0; c < D; ++c) {
+      x[c] = tile.x[c * TILE + m];
+      out[c] = broadcast(f.assembler_bias[c]);
     }
-  for (int64_t j = 0; j < f.hidden; ++j) {
-    const bool cut = f.cut && f.cut[j];
-    for (int m = 0; m < M; ++m) {
+    for (int64_t j = 0; j < f.hidden; ++j) {
+      const bool cut = f.cut && f.cut[j];
       V pre = broadcast(f.receptor_bias[j]);
-      for (int c = 0; c < D; ++c) pre = pre + broadcast(f.receptors[c * f.step + j]) * x[c][m];
+      for (int c = 0; c < D; ++c) pre = pre + broadcast(f.receptors[c * f.step + j]) * x[c];
       V hidden;
       if constexpr (Keep) {
         const ValueAndSlope<T> y = Elementary<T>::template activation<Act>(pre);
@@ -65,11 +65,10 @@ void feed_forward_small(Tile<T>& tile, const Feed<T>& f) {
         hidden = cut ? zero<T>() : Act::template value<T>(pre);
       }
       for (int c = 0; c < D; ++c)
-        out[c][m] = out[c][m] + broadcast(f.assemblers[c * f.step + j]) * hidden;
+        out[c] = out[c] + broadcast(f.assemblers[c * f.step + j]) * hidden;
     }
+    for (int c = 0; c < D; ++c) tile.psi[c * TILE + m] = tile.xi[c * TILE + m] + out[c];
   }
-  for (int c = 0; c < D; ++c)
-    for (int m = 0; m < M; ++m) tile.psi[c * TILE + m] = tile.xi[c * TILE + m] + out[c][m];
 }
 
 /// From d_psi: adds the weights' gradients, sets d_x. The residual path is the caller's.
@@ -159,12 +158,8 @@ template <class T> void feed_backward_large(FeedGradient<T> grad, Tile<T>& tile,
 }
 
 // ---- choosing -----------------------------------------------------------------------------------
-// By number of vectors - 1. Each kind is a table of its own: who only predicts compiles no
-// backward.
-template <class T> struct FeedForward {
-  void (*of[TILE])(Tile<T>&, const Feed<T>&);
-};
-template <class T> struct FeedBackward {
+template <class T> using FeedForward = void (*)(Tile<T>&, const Feed<T>&);
+template <class T> struct FeedBackward {  // by number of vectors - 1
   void (*of[TILE])(FeedGradient<T>, Tile<T>&, const Feed<T>&);
 };
 
@@ -173,14 +168,11 @@ template <class T> constexpr bool ONLY_DERIVATIVES = !std::is_floating_point_v<T
 
 template <class T, class Act, bool Keep> FeedForward<T> feed_forward(int64_t dim) {
   if constexpr (!ONLY_DERIVATIVES<T>) {
-    if (dim == 2)
-      return {{feed_forward_small<T, Act, 2, 1, Keep>, feed_forward_small<T, Act, 2, 2, Keep>}};
-    if (dim == 3)
-      return {{feed_forward_small<T, Act, 3, 1, Keep>, feed_forward_small<T, Act, 3, 2, Keep>}};
-    if (dim == 4)
-      return {{feed_forward_small<T, Act, 4, 1, Keep>, feed_forward_small<T, Act, 4, 2, Keep>}};
+    if (dim == 2) return feed_forward_small<T, Act, 2, Keep>;
+    if (dim == 3) return feed_forward_small<T, Act, 3, Keep>;
+    if (dim == 4) return feed_forward_small<T, Act, 4, Keep>;
   }
-  return {{feed_forward_large<T, Act, Keep>, feed_forward_large<T, Act, Keep>}};
+  return feed_forward_large<T, Act, Keep>;
 }
 
 /// `Keep`: hidden units and slopes stay in the tile, for backward.

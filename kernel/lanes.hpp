@@ -26,6 +26,9 @@
 // Lanes must stay in registers: a call would pass them through memory.
 #define DYNASCOPE_INLINE inline __attribute__((always_inline))
 
+// Long, and called where a call costs next to nothing: compiled once instead of into every caller.
+#define DYNASCOPE_ONCE __attribute__((noinline))
+
 #ifndef DYNASCOPE_ISA
 #define DYNASCOPE_ISA portable
 #endif

@@ -5,6 +5,12 @@
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
+
+// Compiled with the engines, of which they are the largest part.
+extern template FeedForward<float> feed_forward<float, false>(const Shape&);
+extern template FeedForward<double> feed_forward<double, false>(const Shape&);
+extern template FeedForward<double> feed_forward<double, true>(const Shape&);
+
 namespace {
 
 template <class T>

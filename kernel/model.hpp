@@ -52,12 +52,7 @@ template <class T> class Model {
   /// `mean_over`.
   template <bool Keep>
   void forward(const Sequences& data, int64_t first, int64_t count, int64_t mean_over) {
-    load_tile(data, first, count, mean_over);
-    if (shape.vocab == 2) attend<2>(count);
-    else attend<0>(count);
-    const Feed<T> feed(theta_, layout, shape, ablation_.units);
-    (Keep ? keeping_ : passing_).of[tile.vectors - 1](tile, feed);
-    decode();
+    forward(data, first, count, mean_over, Keep ? keeping_ : passing_);
   }
 
   void clear(T* grad) {
@@ -112,6 +107,15 @@ template <class T> class Model {
   V shortest_;
   const T* theta_ = nullptr;
   Ablation ablation_ = {nullptr, nullptr};
+
+  DYNASCOPE_ONCE void forward(const Sequences& data, int64_t first, int64_t count,
+                              int64_t mean_over, FeedForward<T> transform) {
+    load_tile(data, first, count, mean_over);
+    if (shape.vocab == 2) attend<2>(count);
+    else attend<0>(count);
+    transform(tile, Feed<T>(theta_, layout, shape, ablation_.units));
+    decode();
+  }
 
   void load_tile(const Sequences& data, int64_t first, int64_t count, int64_t mean_over) {
     tile.vectors = count > LANES ? 2 : 1;

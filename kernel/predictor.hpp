@@ -42,7 +42,7 @@ template <class T, bool Keep> class Predictor {
     tile_.vectors = vectors;
     for (int m = 0; m < vectors; ++m) norm_.forward(tile_.x + m, tile_.xi + m, TILE);
     const Feed<T> feed(theta_, layout_, shape_, nullptr);
-    forward_.of[vectors - 1](tile_, feed);
+    forward_(tile_, feed);
     multiply(tile_.error, TILE, theta_ + layout_[TOKEN_EMBEDDING].padded, shape_.dim, 1,
              shape_.embeddings, tile_.psi, TILE, shape_.dim, vectors);
   }

@@ -1,5 +1,6 @@
 // Sorting in place, ours because the library's templates must not be instantiated here: of a
-// template compiled for several instruction sets the linker keeps one, for any of them.
+// template compiled for several instruction sets the linker keeps one, for any of them (lanes.hpp);
+// and WebAssembly would need the C++ library for it alone.
 #pragma once
 
 #include <cstdint>

@@ -200,7 +200,7 @@ template <class T> class Trainer {
 
   void evaluate(T* row) {
     model_.prepare(theta_);
-    T shortest;
+    T shortest{};  // always set below, which GCC 12 does not see
     const Scores<T> scores = pool_.evaluate(model_, &shortest);
     note_shortest(shortest);
     for (int set = 0; set < SETS; ++set) {
