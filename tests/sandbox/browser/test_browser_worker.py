@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 from showing import show
 from variant import ROOT
 from wasm_node import Node, same_bits
+from wasm_weights import sent_task
 
 import dynascope as ds
 from dynascope.sandbox import client
@@ -50,8 +51,7 @@ def test_a_worker_trains_to_the_same_bits(
     config = ds.Config().replace({"training.epochs": EPOCHS, **RUNS[name]})
     run = ds.train(config, [SEED], progress=False)[0]
     ds.Runs([run]).save(tmp_path / "store")
-    positions = list(config.task.positions)
-    task = {"length": config.task.length, "vocab": config.task.vocab, "positions": positions}
+    task = sent_task(config.task)
     given = {"config": config.to_dict(), "task": task, "seed": SEED, "epochs": EPOCHS}
     with show(static, tmp_path / "store", "--no-open") as server:
         page = Sandbox(browser, server.address).open_table()
