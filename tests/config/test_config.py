@@ -136,6 +136,7 @@ def configs(draw: st.DrawFn) -> Config:
         "training.warmup": st.integers(0, 2**53 - 1),
         "training.lr_final": st.floats(0, lr),
         "training.query_limit": st.none() | positive(),
+        "training.nesterov": st.booleans(),
         "training.unit_rows": st.lists(st.sampled_from(["token_embedding", "position_embedding"])),
         "record.weights_every": st.integers(0, 100),
         "record.state_every": st.integers(0, 100),
@@ -287,5 +288,6 @@ OTHER: dict[str, object] = {
     "training.lr_final": 1e-4,
     "training.query_limit": 5.0,
     "training.unit_rows": ["token_embedding"],
+    "training.nesterov": True,
     "precision": "float64",
 }

@@ -85,7 +85,10 @@ def test_the_whole_extension(clang: str, tmp_path: Path) -> None:
     """With every instruction set, and what `bits` does not see: the bindings."""
     build_variant(tmp_path, "", "", compiler=tool(clang, setup="all"))
     variant = {"PYTHONPATH": str(tmp_path), "DYNASCOPE_VARIANT": str(tmp_path)}
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in ("reproducible", "twin")]
+    files = [
+        str(ROOT / "tests" / name)
+        for name in ("training/test_reproducible.py", "kernel/test_twin.py")
+    ]
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
     run([*pytest_, *files], **variant)
     assert in_new_process("t.fingerprints()", **variant) == fingerprints()

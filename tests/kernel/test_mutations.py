@@ -130,9 +130,23 @@ MUTANTS = [
     Mutant(
         "momentum and gradient",
         "optimizer.hpp",
-        "const V m = momentum * load(first + i) + decayed",
-        "const V m = momentum * load(first + i) - decayed",
+        "m = momentum * load(first + i) + g;",
+        "m = momentum * load(first + i) - g;",
     ),
+    Mutant("nesterov without its step ahead", "optimizer.hpp", "? g + momentum * m", "? g + m"),
+    Mutant(
+        "sign of lion's direction",
+        "optimizer.hpp",
+        "sign = select(along > nil",
+        "sign = select(along < nil",
+    ),
+    Mutant(
+        "lion's betas exchanged",
+        "optimizer.hpp",
+        "along = beta1 * m + rest1 * g",
+        "along = beta2 * m + rest2 * g",
+    ),
+    Mutant("tanh's slope", "math.hpp", "broadcast(T(4)) * s * (one - s)", "broadcast(T(4)) * s"),
     Mutant("clipping by the wrong factor", "optimizer.hpp", "+ T(1e-6))", "+ T(1e-2))"),
     Mutant(
         "short batch averaged over the whole batch",

@@ -46,7 +46,7 @@ OPTIONS: list[tuple[dict[str, object], str]] = [
     ({"ffn_dim": 0}, "ffn_dim: expected"),
     ({"ffn_bias": 1}, "ffn_bias: expected true or false"),
     ({"ffn_dropout": 0.1}, "ffn_dropout: expected 0, since dynascope has no dropout, but got 0.1"),
-    ({"activation": "tanh"}, "activation: expected one of"),
+    ({"activation": "softplus"}, "activation: expected one of"),
     ({"activation": None}, "activation: expected one of"),
     ({"seed": -1}, "seed: expected"),
     ({"id": 7}, "id: expected a text"),
