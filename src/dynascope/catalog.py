@@ -120,3 +120,13 @@ def parameter_shapes(sizes: Mapping[str, int], bias: bool) -> dict[str, tuple[in
         for row in PARAMETERS.values()
         if bias or not row.bias
     }
+
+
+def curve_listing() -> str:
+    """What each curve is, a line each, to end a docstring with."""
+    lines = (
+        f"- `{c.name}{'/NAME' if c.each else ''}`: {c.meaning}"
+        + (f" (needs {c.needs.replace('_', ' ')})" if c.needs else "")
+        for c in CURVES
+    )
+    return "\n".join(["Curves, a value per epoch; NAME is a parameter:", *lines])

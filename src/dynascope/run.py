@@ -1,6 +1,7 @@
 """One training run as it was recorded, and many of them."""
 
 import hashlib
+import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from dynascope import catalog
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
 from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
@@ -75,13 +77,6 @@ class Steps:
 @dataclass(frozen=True, eq=False)
 class Run:
     """A recorded run. Index 0 of curves and weights is before training.
-
-    Curves, per epoch: `train_loss`, `test_loss`, `train_accuracy`, `test_accuracy` (and
-    `unseen_...` when asked for), on the whole set after the epoch; `grad_norm/NAME` and
-    `grad_norm_max/NAME`, mean and maximum over the epoch's steps, before clipping, NaN at index 0;
-    `full_grad_norm/NAME` on the whole train set when asked for; `update_ratio/NAME`, how far the
-    epoch moved a parameter relative to its length; `min_norm_embedding` and `min_norm_sequence`,
-    the shortest vectors that were normalised.
 
     A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
     loss above 1e4; later values are NaN.
@@ -266,6 +261,9 @@ class Run:
             else (f"accuracy {self.summary()['accuracy']:.3f}")
         )
         return f"Run({self.id}, seed={self.seed}, epochs={self.epochs}, {state})"
+
+
+Run.__doc__ = f"{inspect.cleandoc(Run.__doc__ or '')}\n\n{catalog.curve_listing()}\n"
 
 
 class Runs(Sequence[Run]):
