@@ -90,19 +90,20 @@ enum Share { BETWEEN, PERMUTATION, SUFFIX, MEAN_SQUARE, SHARES };
 enum class Needs { NOTHING, TEST, UNSEEN, GRADIENTS, FULL_GRADIENTS };
 
 // X(id, name, whether there is one for each parameter, needs, meaning)
-#define DYNASCOPE_CURVES(X)                                                                   \
-  X(TRAIN_LOSS, train_loss, false, NOTHING, "on the whole train set, after each epoch")       \
-  X(TEST_LOSS, test_loss, false, TEST, "on the test set")                                     \
-  X(UNSEEN_LOSS, unseen_loss, false, UNSEEN, "on sequences that the train set lacks")         \
-  X(TRAIN_ACCURACY, train_accuracy, false, NOTHING, "on the whole train set")                 \
-  X(TEST_ACCURACY, test_accuracy, false, TEST, "on the test set")                             \
-  X(UNSEEN_ACCURACY, unseen_accuracy, false, UNSEEN, "on sequences that the train set lacks") \
-  X(MIN_NORM_EMBEDDING, min_norm_embedding, false, NOTHING, "shortest embedding normalised")  \
-  X(MIN_NORM_SEQUENCE, min_norm_sequence, false, NOTHING, "shortest sequence embedding")      \
-  X(GRAD_NORM, grad_norm, true, GRADIENTS, "mean gradient norm over the epoch's steps")       \
-  X(GRAD_NORM_MAX, grad_norm_max, true, GRADIENTS, "the largest of them")                     \
-  X(UPDATE_RATIO, update_ratio, true, NOTHING, "how far the epoch moved it, over its length") \
-  X(FULL_GRAD_NORM, full_grad_norm, true, FULL_GRADIENTS, "gradient norm on the whole train set")
+#define DYNASCOPE_CURVES(X)                                                                       \
+  X(TRAIN_LOSS, train_loss, false, NOTHING, "on the whole train set, after each epoch")           \
+  X(TEST_LOSS, test_loss, false, TEST, "on the test set")                                         \
+  X(UNSEEN_LOSS, unseen_loss, false, UNSEEN, "on sequences that the train set lacks")             \
+  X(TRAIN_ACCURACY, train_accuracy, false, NOTHING, "on the whole train set")                     \
+  X(TEST_ACCURACY, test_accuracy, false, TEST, "on the test set")                                 \
+  X(UNSEEN_ACCURACY, unseen_accuracy, false, UNSEEN, "on sequences that the train set lacks")     \
+  X(MIN_NORM_EMBEDDING, min_norm_embedding, false, NOTHING, "shortest embedding normalised")      \
+  X(MIN_NORM_SEQUENCE, min_norm_sequence, false, NOTHING, "shortest sequence embedding")          \
+  X(GRAD_NORM, grad_norm, true, GRADIENTS, "mean gradient norm over the epoch's steps")           \
+  X(GRAD_NORM_MAX, grad_norm_max, true, GRADIENTS, "the largest of them")                         \
+  X(UPDATE_RATIO, update_ratio, true, NOTHING, "how far the epoch moved it, over its length")     \
+  X(FULL_GRAD_NORM, full_grad_norm, true, FULL_GRADIENTS, "gradient norm on the whole train set") \
+  X(WEIGHT_NORM, weight_norm, true, NOTHING, "length of the parameter after the epoch")
 
 // And each step, when asked for: of the batch, before the step.
 #define DYNASCOPE_STEP_CURVES(X)                                                              \

@@ -209,7 +209,7 @@ template <class T> class Trainer {
     }
     row[MIN_NORM_EMBEDDING] = shortest_embedding_;
     row[MIN_NORM_SEQUENCE] = shortest_sequence_;
-    T full[PARAMETERS], update[PARAMETERS], size[PARAMETERS];
+    T full[PARAMETERS], update[PARAMETERS], size[PARAMETERS], length[PARAMETERS];
     if (full_) {
       gradient(train_, 0, train_.count);
       slice_norms(full, grad_);
@@ -218,6 +218,7 @@ template <class T> class Trainer {
       store(grad_ + i, load(theta_ + i) - load(before_ + i));
     slice_norms(update, grad_);
     slice_norms(size, before_);
+    slice_norms(length, theta_);
     const bool stepped = progress_.step > 0, norms = stepped && gradients_;
     const T none = T(__builtin_nan(""));
     for (int p = 0; p < PARAMETERS; ++p) {
@@ -226,6 +227,7 @@ template <class T> class Trainer {
       row[GRAD_NORM_MAX + p] = norms ? present(p, norm_max_[p]) : none;
       row[UPDATE_RATIO + p] = stepped ? present(p, update[p] / size[p]) : none;
       row[FULL_GRAD_NORM + p] = full_ ? present(p, full[p]) : none;
+      row[WEIGHT_NORM + p] = present(p, length[p]);
     }
   }
 };

@@ -90,6 +90,14 @@ def test_full_gradient_norms() -> None:
             assert run.curves[f"full_grad_norm/{name}"][epoch] == pytest.approx(wanted, rel=1e-9)
 
 
+def test_weight_norms() -> None:
+    run = ds.train(SHORT, [1], progress=False)[0]
+    for epoch in (0, 6):
+        for name, weights in run.parameters(epoch).items():
+            wanted = np.linalg.norm(weights)
+            assert run.curves[f"weight_norm/{name}"][epoch] == pytest.approx(wanted, rel=1e-9)
+
+
 def test_which_curves_there_are() -> None:
     plain = ds.train(SHORT.replace({"training.epochs": 1}), 1, progress=False)[0].curves
     assert not any(name.startswith(("unseen", "full_grad")) for name in plain)

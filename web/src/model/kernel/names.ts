@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 2246487136;
+export const CATALOG = 3050325982;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -80,6 +80,7 @@ export const CURVES: readonly string[] = [
   ...PARAMETERS.map((p) => `grad_norm_max/${p}`), // the largest of them
   ...PARAMETERS.map((p) => `update_ratio/${p}`), // how far the epoch moved it, over its length
   ...PARAMETERS.map((p) => `full_grad_norm/${p}`), // gradient norm on the whole train set
+  ...PARAMETERS.map((p) => `weight_norm/${p}`), // length of the parameter after the epoch
 ];
 
 /** The columns of a row of step curves. */
