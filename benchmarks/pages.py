@@ -1,6 +1,9 @@
 """Measured tables in pages of the docs: each between two marks of its name."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -20,3 +23,13 @@ def rows(*cells: tuple[str, ...]) -> str:
     """A table; the first of the rows is its head."""
     head, *rest = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([head, "|---" * len(cells[0]) + "|", *rest])
+
+
+def publish(page: str, tables: Mapping[str, str], results: Any, file: Path, dry: bool) -> None:
+    """Print the tables; unless this is a dry run, put them into the page and keep the results."""
+    for name, text in tables.items():
+        print(f"\n{name}\n\n{text}")
+        if not dry:
+            put(page, name, text)
+    if not dry:
+        file.write_text(json.dumps(results, indent=1) + "\n")

@@ -7,7 +7,6 @@ Seeds 500 and on: no threshold was set on them.
 """
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from dynascope.progress import reporter
 from dynascope.theory.curvature import curvature
 from dynascope.theory.escape import Alignment, Escape
 from dynascope.theory.saddles import Plateau, saddles
-from pages import put
+from pages import publish
 
 RESULTS = Path(__file__).with_suffix(".json")
 FIRST = 500
@@ -40,12 +39,7 @@ def main() -> None:
         "batch 32": measure(ds.Config(), given.seeds, given.threads),
         "full batch": measure(ds.Config().replace(FULL), given.full, given.threads),
     }
-    for name, text in tables(results).items():
-        print(f"\n{name}\n\n{text}")
-        if not given.dry:
-            put("theory.md", name, text)
-    if not given.dry:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    publish("theory.md", tables(results), results, RESULTS, given.dry)
 
 
 def measure(config: ds.Config, count: int, threads: int | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ heads of the default config at rising confidence.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 import dynascope as ds
 from dynascope.theory import BoundCurves, approach, bounds_along
-from pages import put, rows
+from pages import publish, rows
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = 8
@@ -40,12 +39,7 @@ def main() -> None:
         "bounds": {name: along(changes) for name, changes in SETTINGS.items()},
         "approach": heads(),
     }
-    for name, text in tables(results).items():
-        print(f"\n{name}\n\n{text}")
-        if not given.dry:
-            put("theory.md", name, text)
-    if not given.dry:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    publish("theory.md", tables(results), results, RESULTS, given.dry)
 
 
 def along(changes: dict[str, Any]) -> dict[str, Any]:

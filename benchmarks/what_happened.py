@@ -7,7 +7,6 @@ The thresholds of the analysis were set on seeds 0 to 199 (and below); these are
 """
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 import dynascope as ds
 from dynascope.analysis import VERDICTS
 from dynascope.findings.words import wilson
-from pages import put
+from pages import publish
 
 RESULTS = Path(__file__).with_suffix(".json")
 FIRST = 200
@@ -30,12 +29,7 @@ def main() -> None:
     options.add_argument("--dry", action="store_true")
     given = options.parse_args()
     results = measure(range(FIRST, FIRST + given.seeds))
-    for name, text in tables(results).items():
-        print(f"\n{name}\n\n{text}")
-        if not given.dry:
-            put("analysis.md", name, text)
-    if not given.dry:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    publish("analysis.md", tables(results), results, RESULTS, given.dry)
 
 
 def measure(seeds: range) -> dict[str, Any]:

@@ -27,16 +27,7 @@ export {
   type ParameterSlice,
   type Tensor,
 } from "./kernel/model";
-export {
-  CURVES,
-  type Measure,
-  MEASURES,
-  type ParameterName,
-  PARAMETERS,
-  type Stage,
-  STAGES,
-  STEP_CURVES,
-} from "./kernel/names";
+export * from "./kernel/names";
 export { type Crossed, Tasks } from "./kernel/tasks";
 export * from "./kernel/trainer";
 
