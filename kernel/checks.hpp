@@ -102,7 +102,7 @@ inline bool check_cut(const uint8_t* positions, const Shape& s) {
   return left;
 }
 
-inline bool check_sizes(int count, int length, int vocab) {
+inline bool check_sizes(double count, double length, double vocab) {
   return whole("count", count, 0, MAX_SEQUENCES) && whole("length", length, 0, MAX_LENGTH) &&
          whole("vocab", vocab, 1, MAX_EMBEDDINGS);
 }

@@ -233,6 +233,8 @@ template <class T> void bind_measures(nb::module_& m) {
 
 // ---- data ---------------------------------------------------------------------------------------
 Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, uint32_t stream) {
+  must(check_sizes(static_cast<double>(count), static_cast<double>(length),
+                   static_cast<double>(vocab)));
   auto tokens = make_array<int32_t>({count, length});
   build().task->draw(tokens.data(), 0, static_cast<int64_t>(count), static_cast<int64_t>(length),
                      vocab, seed, stream);
@@ -240,6 +242,8 @@ Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, u
 }
 
 Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
+  must(check_sizes(static_cast<double>(count), static_cast<double>(length),
+                   static_cast<double>(vocab)));
   auto tokens = make_array<int32_t>({count, length});
   build().task->enumerate(tokens.data(), 0, static_cast<int64_t>(count),
                           static_cast<int64_t>(length), vocab);
@@ -247,6 +251,7 @@ Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
 }
 
 Numpy<uint32_t> shuffled(size_t count, uint64_t seed, uint32_t epoch) {
+  must(whole("count", static_cast<double>(count), 0, MAX_SEQUENCES));
   auto order = make_array<uint32_t>({count});
   build().task->shuffle(order.data(), static_cast<uint32_t>(count), seed, epoch);
   return order;

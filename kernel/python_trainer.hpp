@@ -69,6 +69,8 @@ template <class T> class PyTrainer {
   }
   void set_state(const Array<T>& state, int64_t epoch, int64_t step) {
     expect(static_cast<int64_t>(state.size()) == 3 * size_, "a state has three rows of weights");
+    must(whole("epoch", static_cast<double>(epoch), 0, MAX_EPOCHS) &&
+         whole("step", static_cast<double>(step), 0, MAX_WHOLE));
     nb::gil_scoped_release release;
     engine<T>().write_state(trainer_, state.data(), epoch, step);
   }

@@ -237,8 +237,7 @@ class Config:
         tables = self.to_dict()
         del tables["record"]
         tables["model"]["embeddings"] = self.embeddings
-        for name, before in LATER.items():
-            _leave_out(tables, name, before)
+        leave_out_later(tables)
         return json.dumps(tables, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def digest(self) -> str:
@@ -309,6 +308,13 @@ def same_value(one: object, other: object) -> bool:
     (True, False, False)
     """
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def leave_out_later(tables: dict[str, Any]) -> None:
+    """Remove options that came after the first format from the tables of a config, where they have
+    their value from before: what is left means the same to every version."""
+    for name, before in LATER.items():
+        _leave_out(tables, name, before)
 
 
 def _leave_out(tables: dict[str, Any], name: str, value: object) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import Config, TaskConfig
+from dynascope.config import LATER, Config, TaskConfig
 from dynascope.errors import expected
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
@@ -115,6 +115,9 @@ class Data:
     def fit(self, config: Config) -> Config:
         """The config with this data's sizes, once it is sure that model and data go together."""
         length = self.train[0].shape[1]
+        if config.task.name != LATER["task.name"]:
+            what = "none, since the data says what the targets are"
+            raise expected("task.name", what, config.task.name)
         if length != config.task.length:
             raise expected("data.train", f"sequences of task.length = {config.task.length}", length)
         for name, (tokens, targets) in zip(("train", "test"), self.sets, strict=True):

@@ -48,10 +48,9 @@ class Edit:
             "parameters": self.parameters,
             "options": dict(self.options),
             "interventions": list(self.interventions),
-            **self.unknown,
         }
         given = {name: value for name, value in parts.items() if value not in (None, {}, [])}
-        return {"epoch": self.epoch, "step": self.step, **given}
+        return {"epoch": self.epoch, "step": self.step, **given, **self.unknown}
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> "Edit":

@@ -120,7 +120,8 @@ class Task(ABC):
     @property
     def learning_accuracy(self) -> float:
         """An accuracy above it is more than guessing."""
-        return LEARNING_ACCURACY
+        chance = self.chance or 0.0
+        return max(LEARNING_ACCURACY, chance + _LEARNING_SHARE * (1 - chance))
 
 
 class KernelTask(Task):
@@ -161,11 +162,6 @@ class KernelTask(Task):
     def class_shares(self) -> npt.NDArray[Any] | None:
         shares = self.config.kernel.class_shares()
         return None if np.isnan(shares).any() else shares
-
-    @property
-    def learning_accuracy(self) -> float:
-        chance = self.chance or 0.0
-        return max(LEARNING_ACCURACY, chance + _LEARNING_SHARE * (1 - chance))
 
     def design(self) -> Design:
         return self._design

@@ -156,6 +156,8 @@ class Trainer:
         Like new weights this makes a branch: moments and epoch stay. The batch may change as well;
         steps are counted on. Not `training.epochs`: how long it goes on is up to `advance`.
         """
+        if not isinstance(options, Mapping):
+            raise expected("options", 'a dict such as {"training.lr": 0.01}', options)
         self._check_going_on("options")
         if self._kernel.step_in_epoch:
             raise DynascopeError(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
-from package_source import IMPORTS, MODULES, TEXTS, Import, imports_of
+from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, imports_of
 
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
@@ -88,3 +88,32 @@ def test_a_circle_within_a_layer_is_found() -> None:
     text = TEXTS["run"] + LAZY.format("trainer")
     rest = [each for each in IMPORTS if each.importer != "run"]
     assert {"run", "trainer"} <= {*circle([*rest, *imports_of("run", text)])}
+
+
+# The package's own lists of modules, at the top of all layers; and whether Ray is there already.
+SEEN = {"__init__": 1, "cli.arguments": 1, "sweeps.ray_connection": 1}
+
+
+def test_no_import_is_hidden() -> None:
+    hidden = {name: len([*hidden_imports(text)]) for name, text in TEXTS.items()}
+    assert {name: count for name, count in hidden.items() if count} == SEEN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import_module(where)",
+        "import_module('dynascope.' + where)",
+        "import_module(f'{__package__}.store')",
+        "import_module('.store', 'dynascope')",
+        "import_module(name='dynascope.store')",
+        "from importlib import import_module as other",
+        "__import__('dynascope.store')",
+        "exec('import dynascope.store')",
+        "sys.modules['dynascope.store']",
+        "import runpy",
+        "from pkgutil import resolve_name",
+    ],
+)
+def test_a_hidden_import_is_found(line: str) -> None:
+    assert len([*hidden_imports(TEXTS["run"] + f"\n{line}\n")]) >= 1

@@ -58,10 +58,35 @@ def _imported(node: ast.stmt | ast.expr) -> Iterator[str]:
         assert not node.level, "relative imports are not used"
         names = [f"{node.module}.{alias.name}" for alias in node.names]
     elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-        names = [_beginning(node.args[0])]
+        names = [_beginning(argument) for argument in node.args[:1]]
     for name in names:
         if name.split(".")[0] == "dynascope":
             yield _known(name.removeprefix("dynascope").removeprefix("."))
+
+
+HIDING = ("__import__", "exec", "eval", "runpy", "pkgutil", "imp", "reload", "modules")
+
+
+def hidden_imports(text: str) -> Iterator[str]:
+    """Ways to import that cannot be read off: computed names, other names for `import_module`."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if name in HIDING:
+                yield ast.unparse(node)
+        elif (
+            isinstance(node, ast.alias)
+            and node.name.split(".")[-1]
+            in (
+                *HIDING,
+                *(("import_module",) if node.asname else ()),
+            )
+        ) or (isinstance(node, ast.ImportFrom) and node.module in HIDING):
+            yield ast.unparse(node)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            plain = len(node.args) == 1 and not node.keywords
+            if not plain or not _beginning(node.args[0]):
+                yield ast.unparse(node)
 
 
 def _beginning(text: ast.expr) -> str:

@@ -73,6 +73,8 @@ def _headline(run: Run) -> str:
     if run.unknown_options:
         options = spelt_options(run.unknown_options)
         ended += f"; not replayable, since this version does not know {options}"
+    if changed := [edit.epoch for edit in run.edits if edit.options]:
+        ended += f"; options changed after epoch {', '.join(map(str, changed))}"
     return f"Run {run.id}, seed {run.seed}: {run.task.describe()}, {run.epochs} epochs, {ended}"
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.analysis_columns import check_kinds
-from dynascope.config import LATER, Config
+from dynascope.config import LATER, Config, leave_out_later
 from dynascope.data import MAX_SEED
 from dynascope.errors import DynascopeError, did_you_mean, expected
 from dynascope.option_rules import Whole
@@ -72,9 +72,10 @@ class Grid:
         (0, 1)
         """
         base = self.base.to_dict()
+        leave_out_later(base)
         for name in (name for factor in self.stages[0].factors for name in factor.options):
             section, _, option = name.rpartition(".")
-            del (base[section] if section else base)[option]
+            (base[section] if section else base).pop(option, None)
         analyse = {"analyse": list(self.analyse)} if self.analyse else {}
         return {
             "seeds": list(self.seeds),

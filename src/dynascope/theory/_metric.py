@@ -4,7 +4,9 @@ A step of Adam is θ -= lr D^-1 m with D = (1 - beta1^t) (sqrt(v / (1 - beta2^t)
 where `rate` is the weight's own learning rate relative to lr; one of SGD has D = 1 / rate. In the
 coordinates D^1/2 θ that is plain momentum, along the gradient there, on the Hessian
 D^-1/2 H D^-1/2. So it becomes unstable where the top eigenvalue of that matrix passes the limit of
-plain momentum: with m = b m + g, (2 + 2b) / lr; Adam's m = b m + (1 - b) g has a learning rate
+plain momentum: with m = b m + g, (2 + 2b) / lr, and (2 + 2b) / ((1 + 2b) lr) where the step looks
+ahead (Nesterov: along g + b m, so that on a curvature c the two-step matrix has determinant
+b (1 - lr c) and trace 1 + b - lr c (1 + b)); Adam's m = b m + (1 - b) g has a learning rate
 (1 - b) times as large, so (2 + 2b) / ((1 - b) lr), which is 38 / lr for b = 0.9. That is for full
 batches and for D that changes slowly. Clipping, constraints and AdamW's own decay are
 not taken into account.
@@ -45,6 +47,8 @@ def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> 
         return Metric(None, False, None, lr, None, gradient_decay(training))
     if training.rule.metric == "plain":
         moment = gradient if not training.momentum else None if state is None else state[1]
+        if training.nesterov and moment is not None:  # the step was along g + b m
+            moment = gradient + training.momentum * moment
         update = None if moment is None or not steps else -rate * moment
         plain = training.mlp_lr_discount == 1
         scale = None if plain else 1 / rate
@@ -72,13 +76,16 @@ def limit(training: TrainingConfig, lr: float) -> float | None:
     (76.0, 4.0)
     >>> limit(TrainingConfig(optimizer="sgd", momentum=0.5), 0.5)
     6.0
+    >>> limit(TrainingConfig(optimizer="sgd", momentum=0.5, nesterov=True), 0.5)
+    3.0
     """
     if training.rule.metric == "nonlinear":
         return None
     if lr == 0:
         return math.inf
     if training.rule.metric == "plain":
-        return (2 + 2 * training.momentum) / lr
+        ahead = 1 + 2 * training.momentum if training.nesterov else 1
+        return (2 + 2 * training.momentum) / (ahead * lr)
     return (2 + 2 * training.beta1) / ((1 - training.beta1) * lr)
 
 

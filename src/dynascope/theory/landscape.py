@@ -177,7 +177,7 @@ def landscape(
     if len(epochs) > 1:
         plane = _through(epochs, [known[each] for each in epochs])
     else:
-        frozen = run.config.training.frozen
+        frozen = run.config_at(epochs[0]).training.frozen
         plane = _plane(directions, centre, frozen, seed, (*NAMES, "epochs"))
     middle = (0.0, 0.0)
     window = _window(run, epochs, known, plane) if reach is None else Window(middle, reach)
