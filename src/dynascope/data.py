@@ -77,7 +77,7 @@ def without(examples: Examples, seen: Tokens) -> Examples:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A task of one's own: `train` and, optionally, `test`, each (tokens [n, N], targets [n]).
+    """Your own task: `train` and, optionally, `test`, each (tokens [n, N], targets [n]).
 
     >>> tokens = np.array([[0, 1], [1, 1], [1, 0]])
     >>> data = Data(train=(tokens, tokens.prod(axis=1)))
@@ -113,7 +113,7 @@ class Data:
         return total.hexdigest()
 
     def fit(self, config: Config) -> Config:
-        """The config with this data's sizes, once it is sure that model and data go together."""
+        """The config with this data's sizes, after checking that it fits the data."""
         length = self.train[0].shape[1]
         if length != config.task.length:
             raise expected("data.train", f"sequences of task.length = {config.task.length}", length)

@@ -49,7 +49,7 @@ class Job:
 
 
 def train_job(job: Job) -> Run:
-    """Train one run, here and now."""
+    """Train one run in this thread."""
     trainer = job.trainer()
     trainer.advance(job.config.training.epochs)
     return trainer.run
@@ -68,11 +68,11 @@ def train(
 
     `seeds`: how many (0, 1, 2, ...) or which. `threads`: None takes all cores. `progress`: True
     shows a bar when it takes longer than two seconds; a function is called with the `Status`.
-    `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run`
-    for all seeds, or `Runs`, or a dict, with one for each seed.
+    `data`: your own task. `start`: weights to fine-tune from: `Parameters` or a `Run` for all
+    seeds, or `Runs` or a dict with one for each seed.
 
-    Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs. Any other error
-    in the middle (memory) carries them too, as `.runs`.
+    Ctrl-C raises `Interrupted`, a KeyboardInterrupt with the finished runs in `.runs`. Any other
+    error during training (out of memory) has them too.
 
     >>> runs = train(Config().replace({"training.epochs": 2}), seeds=[3, 8], progress=False)
     >>> [run.seed for run in runs]
@@ -152,7 +152,7 @@ class Crew:
         except BaseException as error:
             self._left()
             if isinstance(error, RuntimeError):  # the system's limit
-                raise MemoryError("no more threads can be started") from None
+                raise MemoryError("cannot start more threads") from None
             raise
 
     def _left(self) -> None:
@@ -288,14 +288,15 @@ def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
 
 
 def check_memory(config: Config, runs: int, threads: int = 1) -> None:
-    """Refuse what cannot fit before hours of work end in the system's out-of-memory killer."""
+    """Refuse a job that cannot fit in memory, before it is killed after hours of work."""
     needed = runs * recorded_bytes(config) + threads * _working_bytes(config)
     available = _available_memory()
     if available is not None and needed > 0.9 * available:
+        many = "1 run" if runs == 1 else f"{runs} runs"
         raise DynascopeError(
-            f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with "
-            f"this record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer "
-            "at a time."
+            f"memory: {many} with these record options would take {needed / 1e9:.1f} GB, but only "
+            f"{available / 1e9:.1f} GB are available; raise record.weights_every or train fewer "
+            "runs at a time."
         )
 
 

@@ -44,7 +44,7 @@ def hessian(
             "parameters",
             f"at most {MAX_DENSE} weights for a whole Hessian",
             size,
-            "take ds.hessian_products, or ds.theory.curvature, which needs no more than those",
+            "use ds.hessian_products, or ds.theory.curvature, which is built on them",
         )
     flat, made = call.flat.astype(np.float64), np.empty((size, size))
     for start in range(0, size, _AT_ONCE):
@@ -92,7 +92,7 @@ def _check_finite(made: Array) -> None:
 
 def _rows(directions: object, size: int) -> Array:
     """Directions as numbers, [n] or [m, n]."""
-    what = f"{size} finite numbers, or rows of so many"
+    what = f"{size} finite numbers, or rows of {size}"
     given = directions.flat if isinstance(directions, Parameters) else directions
     try:
         rows = np.asarray(given)

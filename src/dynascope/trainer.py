@@ -1,4 +1,4 @@
-"""A run in the making: advance it by epochs or steps, look, change its weights, go on."""
+"""A run in the making: advance it by epochs or steps, inspect it, change its weights, go on."""
 
 import hashlib
 import time
@@ -133,7 +133,7 @@ class Trainer:
 
     @property
     def parameters(self) -> Parameters:
-        """The present weights (a copy). Assigning makes a branch: moments and epoch stay."""
+        """The current weights (a copy). Assigning starts a branch that keeps moments and epoch."""
         return Parameters.from_flat(self._kernel.parameters(), self.config.shapes)
 
     @parameters.setter
@@ -187,16 +187,16 @@ class Trainer:
     def _check_going_on(self, field: str) -> None:
         if self.diverged is not None:
             raise DynascopeError(
-                f"{field}: expected a run that goes on, but it diverged at epoch {self.diverged}."
+                f"{field}: cannot be changed, since the run diverged at epoch {self.diverged}."
             )
 
     @property
     def run(self) -> Run:
-        """Everything recorded so far, as a `Run` of its own (a copy)."""
+        """Everything recorded so far, as a separate `Run` (a copy)."""
         if self._tape.edited:
             raise DynascopeError(
-                "run: expected an epoch to end after the weights were changed in the middle of it, "
-                "but it has not; advance(1) ends it."
+                "run: the weights were changed in the middle of an epoch that has not ended yet; "
+                "call advance(1) first."
             )
         epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
         config = self.config

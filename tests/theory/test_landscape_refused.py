@@ -47,7 +47,7 @@ BAD_AROUND: dict[str, tuple[Callable[[], object], str]] = {
     "unknown frozen": (lambda: around(frozen=["keys"]), "training.frozen: expected"),
     "all frozen": (
         lambda: around("sharp", frozen=list(P)),
-        "training.frozen: expected at least two weights left to move, but got 0",
+        "training.frozen: expected at least two weights that are not frozen, but got 0",
     ),
     "all zero": (
         lambda: landscape_around(0 * P, TOKENS, TARGETS, SMALL, "random"),

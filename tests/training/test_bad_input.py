@@ -62,13 +62,13 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     # memory
     "record too large": (
         lambda: ds.train(CONFIG.replace({"training.epochs": 10**7, "model.hidden": 65536}), 1),
-        "memory: expected at most",
+        "memory: 1 run with these record options would take",
     ),
     "many runs too large": (
         lambda: ds.train(ds.Config(), 10**6),
-        "raise record.weights_every or train fewer at a time",
+        "raise record.weights_every or train fewer runs at a time",
     ),
-    "data too large": (lambda: ds.train(WIDE, 1, threads=1), "memory: expected at most"),
+    "data too large": (lambda: ds.train(WIDE, 1, threads=1), "memory: 1 run with these record"),
     "all of too many sequences": (
         lambda: ds.dataset(ds.TaskConfig(vocab=10), split="all"),
         "at most 16777216 sequences",
@@ -197,7 +197,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "ablate all": (
         lambda: ds.forward(P, TOKENS, ablate={"positions": range(12)}),
-        "at least one position to be left",
+        "at least one position must be left",
     ),
     "patch what": (lambda: ds.forward(P, TOKENS, patch={"xi": 0}), "xi: unknown stage"),
     "patch of a wrong shape": (

@@ -121,7 +121,7 @@ def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
     No loss spikes
     """
     if not isinstance(run, Run):
-        raise expected("run", "a ds.Run", type(run).__name__, "of ds.Runs, ask one by one")
+        raise expected("run", "a ds.Run", type(run).__name__, "call it for each run of ds.Runs")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise expected("most", "None or a whole number of at least 0", most)
     run = run.loaded()

@@ -80,7 +80,9 @@ def find_authors_runs(folder: str | os.PathLike[str]) -> list[Path]:
     """The folders of runs with weights, in order: this folder or any below it."""
     top = Path(folder)
     if not os.path.isdir(top):
-        raise expected(str(folder), "a folder of the authors' runs", "none")
+        raise DynascopeError(
+            f"{folder}: expected a folder of the authors' runs, but there is no such folder."
+        )
     found, without_weights = [], 0
     for path, _, files in os.walk(top):
         if _CONFIG in files and _WEIGHTS in files:
@@ -90,7 +92,7 @@ def find_authors_runs(folder: str | os.PathLike[str]) -> list[Path]:
         got = f"{without_weights} without weights" if without_weights else "none"
         raise DynascopeError(
             f"{folder}: expected runs of the authors' code (folders with {_CONFIG} and {_WEIGHTS}, "
-            f"which save_weights=true writes), but got {got}."
+            f"which save_weights=true writes), but found {got}."
         )
     return sorted(found)
 
@@ -149,7 +151,9 @@ def _read_json(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise DynascopeError(f"{file}: cannot be read ({error.strerror or error}).") from None
     except (ValueError, RecursionError):  # not UTF-8, not JSON, a number of thousands of digits
-        raise DynascopeError(f"{file}: expected JSON, but it is none or damaged.") from None
+        raise DynascopeError(
+            f"{file}: expected JSON, but it is something else or damaged."
+        ) from None
     if not isinstance(given, dict):
         raise expected(str(file), "a JSON object", given)
     return given

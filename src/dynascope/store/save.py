@@ -147,9 +147,11 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     target = check_new(out)
     indices = [check(path) for path in paths]
     for each in (damage for index in indices for damage in index.damage):
-        said = f"{each.path}: damaged: {each.why}; what of it is good comes along."
+        said = f"{each.path}: damaged: {each.why}; its intact parts are kept."
         warnings.warn(DamageWarning(said), stacklevel=2)
     if not any(len(index.ids) for index in indices):
-        raise DynascopeError(f"{', '.join(map(str, paths))}: expected runs to merge, but none are.")
+        raise DynascopeError(
+            f"{', '.join(map(str, paths))}: expected runs to merge, but there are none."
+        )
     with new_folder(target) as folder:
         copy_stores(indices, folder)

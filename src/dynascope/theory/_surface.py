@@ -29,7 +29,7 @@ class Surface:
         masks = frozen_mask(run.config.training.frozen, run.config.shapes)
         self.free = ~np.concatenate([mask.ravel() for mask in masks.values()])
         if not self.free.any():
-            raise expected("training.frozen", "at least one weight that is trained", "none")
+            raise expected("training.frozen", "at least one trained weight", "none")
 
     @property
     def size(self) -> int:

@@ -118,7 +118,7 @@ def landscape_around(
 
     `directions`: "negative", the eigenvectors of the Hessian's two lowest eigenvalues; "sharp", of
     the two largest in size; "random", Gaussian ones of this `seed` (NumPy's PCG64) with filter
-    normalisation; or a pair of one's own, `Parameters` or flat. The grid has `points` x `points`
+    normalisation; or your own pair, `Parameters` or flat. The grid has `points` x `points`
     points, from -`extent` to `extent` (None: 1) on both axes; of an odd number, one is the centre.
     `frozen` is written as in `training.frozen`.
 
@@ -224,7 +224,9 @@ def _plane(
         return planes.given_directions(directions, parameters, free)
     kind = Choice(names).check("directions", directions)
     if free.sum() < 2:
-        raise expected("training.frozen", "at least two weights left to move", int(free.sum()))
+        raise expected(
+            "training.frozen", "at least two weights that are not frozen", int(free.sum())
+        )
     if kind != "random":
         return planes.eigenvectors(kind, _spectrum(centre, free), free)
     plane = planes.random_directions(parameters, free, check_seed(seed))
@@ -259,7 +261,7 @@ def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.SlicePla
 def _window(
     run: Run, epochs: Sequence[int], known: dict[int, Array], plane: planes.SlicePlane
 ) -> Window:
-    """What the picture shows when nobody has said."""
+    """The default window of the picture."""
     centre = known[epochs[0]]
     if plane.kind == "epochs":
         rows = np.stack([known[each] for each in epochs])

@@ -32,7 +32,7 @@ class Spectrum:
     eigenvalues: Array  # rising
     top: Array  # [k, n]: unit eigenvectors, of the largest first
     bottom: Array  # [k, n]: of the lowest first
-    tolerance: float  # what is no farther from 0 is zero
+    tolerance: float  # anything no farther from 0 counts as zero
     negative: int
     zero: int
     positive: int
