@@ -19,6 +19,18 @@ class DynascopeError(ValueError):
     code = 2  # the command's exit code
 
 
+class Described(str):
+    """Our words for what came instead, which stand in a sentence without quotes.
+
+    >>> print(expected("seeds", "at least one seed", Described("none")))
+    seeds: expected at least one seed, but got none.
+    """
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
+
+
 def expected(field: str, what: str, got: object, hint: str = "") -> DynascopeError:
     """The error for a value that its field cannot take; `hint` says how to go on.
 

@@ -298,7 +298,9 @@ def test_the_circuit_of_an_epoch(folder: Path, capsys: Out) -> None:
 
 def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
     printed = report(capsys, f"{folder}#seed=8")
-    assert "phases: record.weights_every is 0; phases need it" in " ".join(printed.split())
+    assert "phases: record.weights_every is 0, but phases need the weights" in " ".join(
+        printed.split()
+    )
     assert "Circuit after epoch 30" in printed
     wild = report(capsys, f"{folder}#seed=7")
     epoch = ds.load(folder)[7].diverged

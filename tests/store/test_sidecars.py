@@ -137,7 +137,7 @@ NOTES: list[tuple[str, Callable[[], ds.Runs], str, str]] = [
         "weights not kept",
         lambda: train({"record.weights_every": 0}, 1),
         "phases",
-        "phases: phases need the weights of more epochs, but record.weights_every is 0",
+        "phases: record.weights_every is 0, but phases need the weights",
     ),
     (
         "own data",

@@ -40,7 +40,7 @@ def test_own_data() -> None:
         sliced(run, split="all")
     bare = ds.Data(train=(tokens, targets))
     run = ds.train(SMALL, data=bare, progress=False)[0]
-    with pytest.raises(ds.DynascopeError, match="split: expected one with sequences, but got 'tes"):
+    with pytest.raises(ds.DynascopeError, match="split: expected one with sequences, but got tes"):
         sliced(run, split="test")
 
 

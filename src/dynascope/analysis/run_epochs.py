@@ -28,7 +28,7 @@ def kept_epochs(run: Run, what: str) -> list[int]:
     """
     if run.config.record.weights_every == 0 and run.epochs > 1:
         raise DynascopeError(
-            f"run {run.id}: {what} need the weights of more epochs, but record.weights_every is 0; "
+            f"run {run.id}: record.weights_every is 0, but {what} need the weights of more epochs; "
             "train it again with record.weights_every = 1 or more."
         )
     last = last_sound_epoch(run)

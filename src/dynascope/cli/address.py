@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 
 if TYPE_CHECKING:  # what reads a folder imports Arrow, which `dynascope --help` need not wait for
     from dynascope.run import Run
@@ -69,7 +69,7 @@ def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
 
     address = parse(text)
     if address.epoch is not None:
-        raise expected(f"run {text}", "runs as a whole", f"an epoch, @{address.epoch}")
+        raise expected(f"run {text}", "runs as a whole", Described(f"an epoch, @{address.epoch}"))
     return _matching(address, load(address.folder, deleted=deleted))
 
 
