@@ -57,7 +57,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """Names whose modules import Arrow, or much else: whoever only trains does not wait for it."""
+    """Names whose modules import Arrow or other slow packages: training does not need them."""
     from importlib import import_module
 
     if name in _MODULES:

@@ -34,7 +34,7 @@ class Failure(NamedTuple):
 class AnalysisError(DynascopeError):
     """Analyses failed."""
 
-    code = 1  # nobody's input is wrong
+    code = 1  # not the user's mistake
 
 
 def empty_row(kinds: Sequence[str], note: str) -> Row:
@@ -54,7 +54,7 @@ def raise_first(failures: Sequence[Failure], hint: str = "") -> None:
         return
     run, kind, error = failures[0]
     what = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    more = f", and {len(failures) - 1} more such" if len(failures) > 1 else ""
+    more = f", and {len(failures) - 1} more like it" if len(failures) > 1 else ""
     told = f"run {run}: its {kind} could not be analysed ({what}){more}"
     raise AnalysisError(f"{told}; {hint}." if hint else f"{told}.") from error
 

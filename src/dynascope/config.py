@@ -103,7 +103,7 @@ class ModelConfig(ModelOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig(TrainingOptions):
-    """How the weights move.
+    """How the model is trained.
 
     - `frozen` lists parameters or parts of them that stay as they are: `"query"`,
       `"position_embedding[5:]"`.
@@ -133,10 +133,10 @@ class TrainingConfig(TrainingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordConfig(RecordOptions):
-    """What of a run is kept; it does not change the run.
+    """What is recorded; it does not change the run.
 
-    - `weights_every`: weights each so many epochs; 0 keeps the first and the last, which are
-      always kept.
+    - `weights_every`: keep the weights every so many epochs; 0 keeps only the first and the last,
+      which are always kept.
     - `state_every`: the full state (weights, moments, step), from which training is replayed;
       0 keeps the last.
     - `gradients`: gradient norms over the steps of each epoch; `full_gradients`: also on the
@@ -151,7 +151,7 @@ class RecordConfig(RecordOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """All that decides a run, but for its seed and its starting weights.
+    """Everything that decides a run except its seed, starting weights and data.
 
     >>> config = Config(model=ModelConfig(dim=3))
     >>> config.replace({"training.lr": 1e-2, "task.vocab": 3}).embeddings
@@ -201,7 +201,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, object]) -> "Config":
-        """A config from tables as `to_dict` makes them; what is left out has its default.
+        """A config from tables as `to_dict` makes them; missing options have their defaults.
 
         >>> Config.from_dict({"model": {"dim": 3}}) == Config(model=ModelConfig(dim=3))
         True
@@ -227,12 +227,12 @@ class Config:
         return Config.from_dict(tables)
 
     def canonical_json(self) -> str:
-        """The text that says which run this is: equal texts and equal seeds, equal weights.
+        """The text that identifies the run: equal texts and equal seeds give equal weights.
 
         Keys are sorted, floats have their shortest exact spelling, and `model.embeddings` is the
         number it stands for. An option added after the first format is left out where it has its
-        value from before (`LATER`). `record` is left out, since recording does not change what a
-        run is: one that keeps every step and one that keeps only its end are the same run.
+        value from before (`LATER`). `record` is left out, since recording does not change a
+        run: one that keeps every step and one that keeps only its end are the same run.
         """
         tables = self.to_dict()
         del tables["record"]
@@ -271,7 +271,7 @@ def column_name(option: str) -> str:
 
 
 def check_config(config: object) -> Config:
-    """A config, the default for None; anything else is a slip worth a sentence.
+    """The config, or the default for None; anything else is refused.
 
     >>> check_config(None) == Config()
     True
@@ -296,7 +296,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise expected("setting", "NAME=VALUE, such as model.dim=3", text)
+        raise expected("--set", "NAME=VALUE, such as model.dim=3", text)
     optional = isinstance(_known(name), Maybe)
     return name, None if optional and value.casefold() == "none" else toml_value(value)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dynascope.config import Config, check_config
 from dynascope.data import Data, check_data, check_seed
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs
@@ -49,7 +49,7 @@ class Job:
 
 
 def train_job(job: Job) -> Run:
-    """Train one run, here and now."""
+    """Train one run in this thread."""
     trainer = job.trainer()
     trainer.advance(job.config.training.epochs)
     return trainer.run
@@ -68,11 +68,11 @@ def train(
 
     `seeds`: how many (0, 1, 2, ...) or which. `threads`: None takes all cores. `progress`: True
     shows a bar when it takes longer than two seconds; a function is called with the `Status`.
-    `data`: a task of one's own. `start`: fine-tuning from these weights: `Parameters` or a `Run`
-    for all seeds, or `Runs`, or a dict, with one for each seed.
+    `data`: your own task. `start`: weights to fine-tune from: `Parameters` or a `Run` for all
+    seeds, or `Runs` or a dict with one for each seed.
 
-    Ctrl-C raises `Interrupted`, a KeyboardInterrupt that carries the finished runs. Any other error
-    in the middle (memory) carries them too, as `.runs`.
+    Ctrl-C raises `Interrupted`, a KeyboardInterrupt with the finished runs in `.runs`. Any other
+    error during training (out of memory) has them too.
 
     >>> runs = train(Config().replace({"training.epochs": 2}), seeds=[3, 8], progress=False)
     >>> [run.seed for run in runs]
@@ -152,7 +152,7 @@ class Crew:
         except BaseException as error:
             self._left()
             if isinstance(error, RuntimeError):  # the system's limit
-                raise MemoryError("no more threads can be started") from None
+                raise MemoryError("cannot start more threads") from None
             raise
 
     def _left(self) -> None:
@@ -228,12 +228,12 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
         raise expected("seeds", "a number of runs or a list of seeds", seeds)
     wanted = [check_seed(seed) for seed in itertools.islice(seeds, MAX_RUNS + 1)]
     if len(wanted) > MAX_RUNS:
-        raise expected("seeds", f"at most {MAX_RUNS} runs", "more")
+        raise expected("seeds", f"at most {MAX_RUNS} runs", Described("more"))
     if not wanted:
-        raise expected("seeds", "at least one seed", "none")
+        raise expected("seeds", "at least one seed", Described("none"))
     if len(set(wanted)) < len(wanted):
         twice = Counter(wanted).most_common(1)[0][0]
-        raise expected("seeds", "each seed once", f"{twice} twice")
+        raise expected("seeds", "each seed once", Described(f"{twice} twice"))
     return wanted
 
 
@@ -264,10 +264,14 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
     if isinstance(start, dict):
         missing = [seed for seed in seeds if seed not in start]
         if missing:
-            raise expected("start", "weights for every seed", f"none for seed {missing[0]}")
+            raise expected(
+                "start", "weights for every seed", Described(f"none for seed {missing[0]}")
+            )
         return [(start[seed], None) for seed in seeds]
     raise expected(
-        "start", "ds.Parameters, a ds.Run, ds.Runs or a dict by seed", type(start).__name__
+        "start",
+        "ds.Parameters, a ds.Run, ds.Runs or a dict by seed",
+        Described(type(start).__name__),
     )
 
 
@@ -288,14 +292,15 @@ def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
 
 
 def check_memory(config: Config, runs: int, threads: int = 1) -> None:
-    """Refuse what cannot fit before hours of work end in the system's out-of-memory killer."""
+    """Refuse a job that cannot fit in memory, before it is killed after hours of work."""
     needed = runs * recorded_bytes(config) + threads * _working_bytes(config)
     available = _available_memory()
     if available is not None and needed > 0.9 * available:
+        many = "1 run" if runs == 1 else f"{runs} runs"
         raise DynascopeError(
-            f"memory: expected at most {available / 1e9:.1f} GB to be needed, but {runs} runs with "
-            f"this record take {needed / 1e9:.1f} GB; raise record.weights_every or train fewer "
-            "at a time."
+            f"memory: {many} with these record options would take {needed / 1e9:.1f} GB, but only "
+            f"{available / 1e9:.1f} GB are available; raise record.weights_every or train fewer "
+            "runs at a time."
         )
 
 

@@ -1,8 +1,9 @@
 """Errors about input: one sentence that says what is wrong and how to go on.
 
-Everything that a person can get wrong (an option, a file, a name on the command line) ends in a
-`DynascopeError`. Its text stands alone, because the command line prints it without a traceback:
-it names the field, what was expected, what came and, where we can guess it, what was meant.
+Every mistake in the input (an option, a file, a name on the command line) raises a
+`DynascopeError`. Its text must be clear by itself, because the command line prints it without a
+traceback: it names the field, what was expected, what came instead and, if we can guess, what was
+meant.
 """
 
 import difflib
@@ -16,6 +17,18 @@ class DynascopeError(ValueError):
     """Bad input; the text is one sentence for the person who gave it."""
 
     code = 2  # the command's exit code
+
+
+class Described(str):
+    """Our words for what came instead, which stand in a sentence without quotes.
+
+    >>> print(expected("seeds", "at least one seed", Described("none")))
+    seeds: expected at least one seed, but got none.
+    """
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
 
 
 def expected(field: str, what: str, got: object, hint: str = "") -> DynascopeError:
@@ -43,7 +56,7 @@ def unknown(
     path = f"{where}.{name}" if where else str(name)
     subject = path if plain else f"{where or 'name'}: {shown(name)}"
     meant = did_you_mean(name, names)
-    if meant and len(names) > _LONGEST_LIST:  # a good guess is not to be lost in a long list
+    if meant and len(names) > _LONGEST_LIST:  # a long list would hide a good guess
         return DynascopeError(f"{subject}: unknown {kind}; {meant}")
     options = f"({kind}s: {_listed(names)})"
     if meant:
@@ -54,7 +67,7 @@ def unknown(
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
     """A question that offers the nearest of `choices`, or nothing when none is near.
 
-    Case does not count, and the last part of a dotted choice stands for the whole.
+    Case is ignored, and the last part of a dotted choice is enough.
 
     >>> did_you_mean("GELU", ["relu", "gelu"])
     "did you mean 'gelu'?"

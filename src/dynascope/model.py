@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynascope import _kernel, catalog
 from dynascope.config import Config, ModelConfig, TrainingConfig
 from dynascope.data import check_seed, check_targets, check_tokens
-from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.errors import Described, DynascopeError, expected, unknown
 from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters
 
@@ -78,9 +78,9 @@ def forward(
     `model`: norm, activation and the rest (None: the defaults); of a run, `run.config.model`.
 
     `ablate`: {"positions": [...], "hidden": [...]}: these positions get no attention (the others
-    share it), these hidden units no activation. `patch`: values to put in the place of those
-    computed, by stage: an array of the stage's shape, or a function from the computed array to one.
-    All later stages follow from it.
+    share it), and these hidden units have activation 0. `patch`: values that replace the computed
+    ones, by stage: an array of the stage's shape, or a function that maps the computed array to
+    one. All later stages follow from it.
 
     >>> import dynascope as ds
     >>> p = ds.initial_parameters(ds.Config(), seed=0)
@@ -141,11 +141,11 @@ def loss_and_gradient(
 
 
 class Call:
-    """Parameters and model options that have been found to go together."""
+    """Parameters and model options that fit together."""
 
     def __init__(self, parameters: Parameters, model: ModelConfig | Config | None) -> None:
         if not isinstance(parameters, Parameters):
-            raise expected("parameters", "ds.Parameters", type(parameters).__name__)
+            raise expected("parameters", "ds.Parameters", Described(type(parameters).__name__))
         parameters.check()
         rows, dim = parameters.shapes["token_embedding"]
         length = parameters.shapes["position_embedding"][0]
@@ -174,10 +174,10 @@ class Call:
         return checked
 
     def examples(self, tokens: npt.ArrayLike, targets: npt.ArrayLike) -> tuple[Array, Array]:
-        """Sequences, at least one, and what they should give."""
+        """At least one sequence, and the targets."""
         checked = self.sequences(tokens)
         if not len(checked):
-            raise expected("tokens", "at least one sequence", "none")
+            raise expected("tokens", "at least one sequence", Described("none"))
         classes = self.sizes["embeddings"]
         return checked, check_targets("targets", targets, len(checked), classes)
 
@@ -187,9 +187,7 @@ class Call:
                 raise unknown("ablate", name, ("positions", "hidden"), kind="part")
         positions = self._cut("positions", self.sizes["length"], ablate or {})
         if positions is not None and positions.all():
-            raise DynascopeError(
-                "ablate.positions: expected at least one position to be left, but all are cut."
-            )
+            raise DynascopeError("ablate.positions: at least one position must be left.")
         return positions, self._cut("hidden", self.sizes["hidden"], ablate or {})
 
     @staticmethod

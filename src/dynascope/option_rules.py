@@ -206,7 +206,7 @@ class Maybe(Rule[object]):
 
 
 def items(value: object) -> Sequence[object]:
-    """The elements of a list, tuple, set, range or vector; a text or a mapping is none of them."""
+    """The elements of a list, tuple, set, range or vector; text and mappings are refused."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Collection):
         raise RefusedError(value)
     try:

@@ -69,7 +69,7 @@ def from_toml(cls: type[Options], sections: Sections, path: str | os.PathLike[st
 
 
 def toml_value(text: str) -> Any:
-    """The value of a piece of TOML; text that is none stands for itself.
+    """The value of a piece of TOML; text that is not TOML is returned as it is.
 
     >>> toml_value("[0, 3]"), toml_value("1e-2"), toml_value("smooth")
     ([0, 3], 0.01, 'smooth')

@@ -18,7 +18,7 @@ _FIRST_LOOK = 0.3  # seconds after which the speed so far says how long the whol
 class Status:
     """How far a call of `train` is; given to its `progress` function about ten times a second.
 
-    Other long jobs count other things than `epochs`: `unit` says which. Of runs they have one.
+    Other long jobs count something other than `epochs`: `unit` says what. They have a single run.
     """
 
     runs: int
@@ -38,7 +38,7 @@ class Status:
         return self.finished_epochs / max(self.epochs, 1)
 
     def advance(self, index: int, epochs: int) -> None:
-        """Job `index` is so many epochs further."""
+        """Count `epochs` more epochs for job `index`."""
         self.finished_epochs += epochs
 
 
@@ -46,7 +46,7 @@ Report = Callable[[Status], None]
 
 
 def reporter(progress: bool | Report) -> Report | None:
-    """What `progress` stands for: a function of one's own, a bar, or nothing."""
+    """The function that `progress` selects: the caller's own, a bar, or none."""
     return progress if callable(progress) else Bar() if progress else None
 
 

@@ -42,7 +42,7 @@ SOLVED_ACCURACY = 0.9
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a run started, when that was not a fresh model of its own seed.
+    """Where a run started, if not from the initial weights of its seed.
 
     `kind`: "fine-tune" (given weights, fresh moments, epoch 0), "branch" (weights changed in the
     middle: moments and epochs go on) or "import" (trained by other code). `parent` and `epoch` name
@@ -148,8 +148,8 @@ class Run:
         Choice(SPLITS).check("split", split)
         if self.data is None and self.origin and self.origin.kind == "import" and split != "all":
             raise DynascopeError(
-                f"run {self.id}: expected one whose {split} set is known, but it is imported: its "
-                "data were not kept; fine-tune from it, or take all sequences, examples('all')."
+                f"run {self.id}: its {split} set is not known, since it was imported without data; "
+                "fine-tune from it, or take all sequences with examples('all')."
             )
         return self.task.examples(self.seed, split)
 
@@ -180,13 +180,13 @@ class Run:
         """Refuse a run that is not replayable, in a sentence that says why."""
         why = self._why_not_replayable()
         if why is not None:
-            raise DynascopeError(f"run {self.id}: expected one that can be replayed, but {why}")
+            raise DynascopeError(f"run {self.id}: cannot be replayed, since {why}")
 
     def _why_not_replayable(self) -> str | None:
         if self.origin and self.origin.kind == "import":
             return (
-                "it is imported: its data and moments were not kept; look at a kept epoch, or "
-                "fine-tune from it."
+                "it was imported without data and moments; look at a kept epoch, or fine-tune "
+                "from it."
             )
         if self.unknown_options:
             return (
@@ -198,7 +198,7 @@ class Run:
         return None
 
     def trainer(self, epoch: int = -1) -> "Trainer":
-        """A `Trainer` exactly at an epoch: nearest kept state, replayed. It goes on from there."""
+        """A `Trainer` in the exact state of an epoch, replayed from the nearest kept state."""
         epoch, origin = self.checked_epoch(epoch), self.origin
         self.check_replayable()
         if origin and origin.kind == "branch" and origin.step is not None:
@@ -206,21 +206,21 @@ class Run:
             first += origin.step > self.steps_done(first)  # in the middle of the next one
             if epoch < first:
                 what = f"at least {first}, where this branch of run {origin.parent} begins"
-                raise expected("epoch", what, epoch, "what came before is that run's to go on with")
+                raise expected("epoch", what, epoch, "for earlier epochs, use that run")
         return services().trainer_at(self, epoch)
 
     def continued(self, epochs: int) -> "Run":
-        """This run, trained on until `epochs` epochs in all: the same bits as in one go."""
+        """This run, trained further to `epochs` epochs in total: the same bits as in one go."""
         if epochs <= self.epochs:
             raise expected("epochs", f"more than the {self.epochs} that the run has", epochs)
         if self.diverged is not None:
             raise DynascopeError(
-                f"run: expected one that can go on, but it diverged at epoch {self.diverged}."
+                f"run: it diverged at epoch {self.diverged} and cannot be continued."
             )
         self.check_replayable()
         if self.config_at(self.epochs).training.ends:
             raise DynascopeError(
-                "training.schedule: expected constant or warmup to go on with a run, but got "
+                "training.schedule: expected constant or warmup to continue a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."
             )
         trainer = self.trainer()
@@ -228,11 +228,11 @@ class Run:
         return trainer.run
 
     def loaded(self) -> "Run":
-        """The run with all of its record in memory; it is, but for stored runs."""
+        """The run with its whole record in memory, as all but stored runs have it already."""
         return self
 
     def summary(self) -> dict[str, float | int | str | None]:
-        """What the tables show of a run, one value per column."""
+        """The run's row in tables, one value per column."""
         accuracy = self.curves.get("test_accuracy", self.curves["train_accuracy"])
         above = np.flatnonzero(accuracy > self.task.learning_accuracy)
         loss = self.curves["train_loss"]
@@ -335,17 +335,17 @@ class Runs(Sequence[Run]):
     ) -> "pyarrow.Table":
         """What happened in each run: its id and seed, and the columns of these analyses.
 
-        Of stored runs what was found before is read, and the rest made and kept beside them:
-        `table` and `where` know the columns from then on. A run that an analysis cannot be made of
-        has nothing in its columns, and in `analysis_note` why.
+        For stored runs, earlier results are read and new ones are saved next to the runs: `table`
+        and `where` have the columns from then on. If an analysis is not possible for a run, its
+        columns are null and `analysis_note` says why.
         """
         return services().analyse(self, kinds, threads, reporter(progress))
 
     def save(self, folder: "str | os.PathLike[str]", append: bool = False) -> None:
         """Write the runs to a new folder; `ds.load` reads it.
 
-        With `append`, the folder may hold runs already; of these only those are added that it does
-        not have, or not as far.
+        With `append`, the folder may hold runs already; only runs that it does not have, or has
+        only up to an earlier epoch, are added.
         """
         services().save(self, folder, append)
 

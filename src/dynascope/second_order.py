@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, ModelConfig
-from dynascope.errors import expected
+from dynascope.errors import Described, expected
 from dynascope.model import Call
 from dynascope.parameters import Parameters
 
@@ -44,7 +44,7 @@ def hessian(
             "parameters",
             f"at most {MAX_DENSE} weights for a whole Hessian",
             size,
-            "take ds.hessian_products, or ds.theory.curvature, which needs no more than those",
+            "use ds.hessian_products, or ds.theory.curvature, which is built on them",
         )
     flat, made = call.flat.astype(np.float64), np.empty((size, size))
     for start in range(0, size, _AT_ONCE):
@@ -87,23 +87,23 @@ def hessian_products(
 def _check_finite(made: Array) -> None:
     if not np.isfinite(made).all():
         what = "weights with a finite Hessian"
-        raise expected("parameters", what, "numbers that overflow", "take smaller ones")
+        raise expected("parameters", what, Described("numbers that overflow"), "take smaller ones")
 
 
 def _rows(directions: object, size: int) -> Array:
     """Directions as numbers, [n] or [m, n]."""
-    what = f"{size} finite numbers, or rows of so many"
+    what = f"{size} finite numbers, or rows of {size}"
     given = directions.flat if isinstance(directions, Parameters) else directions
     try:
         rows = np.asarray(given)
     except ValueError:
-        raise expected("directions", what, "rows of different lengths") from None
+        raise expected("directions", what, Described("rows of different lengths")) from None
     if rows.dtype.kind not in "fiu":
         raise expected("directions", what, directions)
     if rows.ndim not in (1, 2) or rows.shape[-1] != size:
-        raise expected("directions", what, f"shape {rows.shape}")
+        raise expected("directions", what, Described(f"shape {rows.shape}"))
     if not np.isfinite(rows).all():
-        raise expected("directions", what, "NaN or infinity")
+        raise expected("directions", what, Described("NaN or infinity"))
     return rows.astype(np.float64)
 
 

@@ -190,7 +190,7 @@ class OwnTask(Task):
 
     def examples(self, seed: int, split: Split) -> Examples:
         if split == "all":
-            raise expected("split", "train, test or unseen of data of one's own", split)
+            raise expected("split", "train, test or unseen for a run with its own data", split)
         train, test = self.data.sets
         return {"train": train, "test": test}.get(split) or without(test, train[0])
 

@@ -1,4 +1,4 @@
-"""A run in the making: advance it by epochs or steps, look, change its weights, go on."""
+"""A run in the making: advance it by epochs or steps, inspect it, change its weights, go on."""
 
 import hashlib
 import time
@@ -12,7 +12,7 @@ from dynascope import _kernel
 from dynascope.config import Config, check_config
 from dynascope.data import Data, check_data, check_seed
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
 from dynascope.parameters import Parameters
@@ -133,13 +133,13 @@ class Trainer:
 
     @property
     def parameters(self) -> Parameters:
-        """The present weights (a copy). Assigning makes a branch: moments and epoch stay."""
+        """The current weights (a copy). Assigning starts a branch that keeps moments and epoch."""
         return Parameters.from_flat(self._kernel.parameters(), self.config.shapes)
 
     @parameters.setter
     def parameters(self, new: Parameters) -> None:
         if not isinstance(new, Parameters) or new.shapes != self.config.shapes:
-            got = new.shapes if isinstance(new, Parameters) else type(new).__name__
+            got = new.shapes if isinstance(new, Parameters) else Described(type(new).__name__)
             raise expected("parameters", f"ds.Parameters with shapes {self.config.shapes}", got)
         self._check_going_on("parameters")
         new = new.check().astype(self.config.precision)
@@ -189,16 +189,16 @@ class Trainer:
     def _check_going_on(self, field: str) -> None:
         if self.diverged is not None:
             raise DynascopeError(
-                f"{field}: expected a run that goes on, but it diverged at epoch {self.diverged}."
+                f"{field}: cannot be changed, since the run diverged at epoch {self.diverged}."
             )
 
     @property
     def run(self) -> Run:
-        """Everything recorded so far, as a `Run` of its own (a copy)."""
+        """Everything recorded so far, as a separate `Run` (a copy)."""
         if self._tape.edited:
             raise DynascopeError(
-                "run: expected an epoch to end after the weights were changed in the middle of it, "
-                "but it has not; advance(1) ends it."
+                "run: the weights were changed in the middle of an epoch that has not ended yet; "
+                "call advance(1) first."
             )
         epochs = max(self._asked, self.epoch) if self.diverged is not None else self.epoch
         config = self.config
@@ -225,7 +225,7 @@ class Trainer:
 def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
     """The given weights as this config needs them: with fresh embedding rows where it has more."""
     if not isinstance(start, Parameters):
-        raise expected("start", "ds.Parameters", type(start).__name__)
+        raise expected("start", "ds.Parameters", Described(type(start).__name__))
     start = start.check("start").astype(config.precision)
     rows, wanted = len(start.token_embedding), config.embeddings
     if rows > wanted:
@@ -245,7 +245,7 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
         if start.shapes.get(name) != shape:
             raise expected(f"start.{name}", f"shape {shape}", start.shapes.get(name))
     if len(start) != len(config.shapes):
-        raise expected("start", "no biases (model.bias is false)", "receptor_bias")
+        raise expected("start", "no biases (model.bias is false)", Described("receptor_bias"))
     return start
 
 

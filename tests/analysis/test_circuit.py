@@ -266,7 +266,7 @@ def test_a_task_of_ones_own_has_no_circuit() -> None:
     tokens, targets = ds.dataset(ds.TaskConfig())
     config = ds.Config().replace({"training.epochs": 1})
     run = ds.train(config, data=ds.Data(train=(tokens, targets)), progress=False)[0]
-    with pytest.raises(DynascopeError, match="symmetries are known, but it has data of its own"):
+    with pytest.raises(DynascopeError, match="symmetries are known, but the run has its own data"):
         circuits(run)
 
 

@@ -340,7 +340,7 @@ def test_epochs_that_are_not_there(runs: ds.Runs, epoch: Any) -> None:
 
 
 BROKEN = {
-    "type": ({}, "parameters: expected ds.Parameters, but got 'dict'."),
+    "type": ({}, "parameters: expected ds.Parameters, but got dict."),
     "shape": (
         ds.initial_parameters(SMALL.replace({"model.dim": 3})),
         "parameters.token_embedding: expected shape (3, 2), but got (3, 3).",
@@ -351,11 +351,11 @@ BROKEN = {
     ),
     "no bias": (
         ds.initial_parameters(SMALL.replace({"model.bias": False})),
-        "parameters.receptor_bias: expected shape (32,), but got 'none'.",
+        "parameters.receptor_bias: expected shape (32,), but got none.",
     ),
     "not finite": (
         ds.initial_parameters(SMALL) * float("nan"),
-        "parameters.token_embedding: expected finite numbers, but got 'nan at [0, 0]'.",
+        "parameters.token_embedding: expected finite numbers, but got nan at [0, 0].",
     ),
 }
 

@@ -134,7 +134,9 @@ def test_weights_of_every_tenth_epoch() -> None:
 
 
 def test_runs_without_weights_are_refused() -> None:
-    with pytest.raises(ds.DynascopeError, match=r"record\.weights_every is 0; phases need it"):
+    with pytest.raises(
+        ds.DynascopeError, match=r"record\.weights_every is 0, but phases need the weights"
+    ):
         phases(tiny(epochs=30, weights_every=0))
     with pytest.raises(ds.DynascopeError, match=r"run: expected a ds\.Run, but got 'id'"):
         phases("id")  # type: ignore[arg-type]

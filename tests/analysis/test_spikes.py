@@ -288,5 +288,5 @@ def test_bad_most(run, most):
 
 
 def test_bad_run(run):
-    with pytest.raises(ds.DynascopeError, match=r"run: expected a ds\.Run, but got 'Runs'"):
+    with pytest.raises(ds.DynascopeError, match=r"run: expected a ds\.Run, but got Runs"):
         spikes(ds.Runs([run]))

@@ -150,7 +150,7 @@ def test_the_demo_refuses_a_folder_that_is_taken(
     assert main(["demo", "--no-show", "--out", str(work / "runs/first")]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "expected a new or empty folder, but it exists" in printed.err
+    assert "expected a new or empty folder, but this one is not" in printed.err
 
 
 def test_the_demo_shows_a_solved_run_then_phases_then_spikes() -> None:

@@ -216,7 +216,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=30)
     assert (process.returncode, out) == (1, "")
-    kept = "what was found is kept, and the same command goes on from there"
+    kept = "results so far are saved; run the same command to resume"
     assert error == f"dynascope: stopped; {kept}.\n"
     assert 2 <= sum(row["analysed"] is not None for row in found(tmp_path / "runs")) < 60
 
@@ -298,7 +298,9 @@ def test_the_circuit_of_an_epoch(folder: Path, capsys: Out) -> None:
 
 def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
     printed = report(capsys, f"{folder}#seed=8")
-    assert "phases: record.weights_every is 0; phases need it" in " ".join(printed.split())
+    assert "phases: record.weights_every is 0, but phases need the weights" in " ".join(
+        printed.split()
+    )
     assert "Circuit after epoch 30" in printed
     wild = report(capsys, f"{folder}#seed=7")
     epoch = ds.load(folder)[7].diverged
@@ -315,13 +317,13 @@ def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
 BAD = [
     ("nowhere", "nowhere: expected a folder of runs, but it is no folder"),
     ("{} --kinds circut", "--kinds: expected circuit, phases or spikes, but got 'circut'; did you"),
-    ("{} --run zz", "expected a run of the folder, but there is none with this name"),
+    ("{} --run zz", "no such run in the folder"),
     ("{} --run seed=0", "expected one run, but this names 2 runs"),
     ("{}#seed=3@999", "expected an epoch from 0 to 120, but got 999"),
-    ("{}#seed=3 --run seed=4", "--run: expected none with"),
-    ("{} --run seed=3 --where true", "--where: expected none with a single run"),
-    ("{} --where seed>99", "--where: expected runs for which seed>99, but got none"),
-    ("{} --where verdict=='nothing'", "expected runs for which verdict=='nothing', but got none"),
+    ("{}#seed=3 --run seed=4", "seed=3 already names a run"),
+    ("{} --run seed=3 --where true", "--where: cannot be combined with a single run"),
+    ("{} --where seed>99", "--where: no run matches seed>99"),
+    ("{} --where verdict=='nothing'", "no run matches verdict=='nothing'"),
     ("{} --where verdict=", "syntax error"),
     ("{} --where nope>1", 'Referenced column "nope" not found'),
     ("{} --threads 0", "threads: expected a whole number from 1 to 4096, but got 0"),

@@ -202,7 +202,7 @@ def test_section_of_another_type_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "field", "words"),
     [
-        ("model.dim", "setting", ("expected NAME=VALUE, such as model.dim=3",)),
+        ("model.dim", "--set", ("expected NAME=VALUE, such as model.dim=3",)),
         ("dim=3", "dim", ("did you mean 'model.dim'?",)),
     ],
 )

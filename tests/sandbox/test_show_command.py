@@ -61,7 +61,7 @@ def test_damage_is_named_and_left_out(static: Path, tmp_path: Path) -> None:
         os.truncate(first.file, first.file.stat().st_size - 100)
         told = server.get(path).json
         assert (told["weight_epochs"], told["curves"]) == (None, list(first.curves))
-        assert "expected as written, but it is not as long" in told["notes"][0]
+        assert "damaged: its length has changed" in told["notes"][0]
         for part in ("weights", "state/0", "analysis"):
             answer = server.get(f"{path}/{part}")
             assert (answer.status, "not as long" in answer.json["error"]) == (422, True)
@@ -87,7 +87,7 @@ def test_a_store_that_is_away_for_a_while(static: Path, tmp_path: Path) -> None:
         answer = server.get("/api/runs")
         assert answer.status == 422
         assert (
-            "expected a folder of runs, but it is no folder; `dynascope train"
+            "expected a folder of runs, but it does not exist; `dynascope train"
             in answer.json["error"]
         )
         (tmp_path / "away").rename(tmp_path / "store")
@@ -168,13 +168,13 @@ def work(tmp_path: Path, store: Path, static: Path, monkeypatch: pytest.MonkeyPa
     return tmp_path
 
 
-MAKES = "`dynascope train --out FOLDER` makes one."
+MAKES = "create one with `dynascope train --out FOLDER`."
 REFUSED = [
-    ("nowhere", f"nowhere: expected a folder of runs, but it is no folder; {MAKES}"),
-    ("empty", f"empty: expected a folder of runs, but it is another folder; {MAKES}"),
+    ("nowhere", f"nowhere: expected a folder of runs, but it does not exist; {MAKES}"),
+    ("empty", f"empty: expected a folder of runs, but this folder has none; {MAKES}"),
     ("file", f"file: expected a folder of runs, but it is a file; {MAKES}"),
     ("none", "none: expected runs to show, but the folder holds none; train or sweep some first"),
-    ("store#seed=77", "store#seed=77: expected a run of the folder, but there is none"),
+    ("store#seed=77", "store#seed=77: no such run in the folder"),
     ("store#seed=0@31", "an epoch from 0 to 30, but got 31"),
     ("store@3", "expected one run, but this names 3 runs"),
     ("store --port many", "--port: expected a whole number from 0 to 65535"),

@@ -122,7 +122,7 @@ def test_the_origin_says_where_it_is_from() -> None:
 def test_runs_are_found_below_a_folder_and_by_themselves(tmp_path: Path) -> None:
     assert find_authors_runs(SAMPLES) == [TWO, THREE]
     assert find_authors_runs(TWO) == [TWO]
-    with pytest.raises(ds.DynascopeError, match="but got none"):
+    with pytest.raises(ds.DynascopeError, match="but found none"):
         find_authors_runs(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ds.DynascopeError, match="1 without weights"):

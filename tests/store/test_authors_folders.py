@@ -116,7 +116,7 @@ def put(name: str, value: object) -> Callable[[list[Any]], object]:
 
 ONE_NAN = torch.tensor([[0, 1], [float("nan"), 2]])
 WEIGHTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
-    "no list": (lambda states: states[0], "expected a list of state dicts, but got 'dict'"),
+    "no list": (lambda states: states[0], "expected a list of state dicts, but got dict"),
     "no dict": (lambda states: [*states[:5], 3], "epoch 5: expected a state dict of tensors"),
     "no tensor": (put("pos_emb.weight", [1.0]), "epoch 2: expected a state dict of tensors"),
     "odd name": (put("a\nb", ONE_NAN), "epoch 2: expected a state dict of tensors"),
@@ -130,7 +130,7 @@ WEIGHTS: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     ),
     "mixed": (
         lambda states: [{k: v.double() for k, v in states[0].items()}, *states[1:]],
-        "epoch 1: expected float64, as at epoch 0, but got 'float32'",
+        "epoch 1: expected float64, as at epoch 0, but got float32",
     ),
     "missing": (
         lambda states: [{k: v for k, v in states[0].items() if "query" not in k}, *states[1:]],
@@ -154,7 +154,7 @@ BAD_CURVES: list[tuple[str, object, str]] = [
     ("losses", torch.zeros(5, 1), "losses.pkl: expected 5 numbers"),
     ("losses", torch.zeros(5).long(), "losses.pkl: expected a tensor of real numbers"),
     ("accs", [0.5] * 5, "accs.pkl: expected a tensor of real numbers"),
-    ("accs", torch.arange(5.0), "accs.pkl: expected numbers from 0 to 1, but got '2.0 after epoch"),
+    ("accs", torch.arange(5.0), "accs.pkl: expected numbers from 0 to 1, but got 2.0 after epoch"),
     ("test_losses", ONE_NAN[1].expand(5, 2)[:, 0], "test_losses.pkl: expected finite numbers"),
     (
         "test_losses",

@@ -255,7 +255,7 @@ class TestStored:
         monkeypatch.setattr("dynascope.store.schema.edits_to_json", lambda edits: text)
         ds.Runs([batches((2, 64))]).save(tmp_path / "runs")
         (run,) = ds.load(tmp_path / "runs", strict=True)
-        with pytest.raises(ds.DynascopeError, match="expected as written"):
+        with pytest.raises(ds.DynascopeError, match="damaged:"):
             assert run.origin
 
     @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_failure_is_no_note_and_costs_nothing_else(
         with pytest.raises(ds.DynascopeError, match=_told(three()[1])) as caught:
             ds.load(folder).analyse(threads=1, progress=False)
         assert caught.value.code == 1
-        assert str(caught.value).endswith("is kept, and the same again tries the rest.")
+        assert str(caught.value).endswith("are saved; run it again to retry.")
         assert len(failing()) == tried
         assert [row["analysed"] for row in found(folder)] == WITHOUT
     assert main(["report", str(folder)]) == 1
@@ -87,7 +87,7 @@ def test_a_failure_does_not_stop_a_sweep(
         error = capsys.readouterr().err
         assert error.count("\n") == 1
         assert "its circuit could not be analysed" in error
-        assert "and 3 more such; all else is done and kept, and the same sweep again" in error
+        assert "and 3 more like it; everything else is saved; run the same sweep again" in error
         assert len(failing()) == tried
         runs = ds.load(folder, strict=True)
         assert [row["analysed"] for row in found(runs)] == WITHOUT * 4
@@ -103,7 +103,7 @@ def test_damage_is_mended_in_spite_of_failures(tmp_path: Path, failing: Callable
     file = runs[0].file
     file.write_bytes(flipped(contents := file.read_bytes(), len(contents) - 1))
     with (
-        pytest.warns(ds.DamageWarning, match="put aside"),
+        pytest.warns(ds.DamageWarning, match="moved to"),
         pytest.raises(ds.DynascopeError, match="could not be analysed"),
     ):
         ds.sweep(grid | {"analyse": list(KINDS)}, folder, progress=False)

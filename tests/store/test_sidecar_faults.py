@@ -46,22 +46,25 @@ def _newer(file: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "cut off": (_changed(lambda b: b[: len(b) // 2]), "it is cut off or no Parquet file"),
-    "empty": (_changed(lambda b: b""), "it is cut off or no Parquet file"),
-    "a byte of a column": (_changed(lambda b: flipped(b, 60)), "its column id is not the one"),
-    "a byte of the footer": (_changed(lambda b: flipped(b, len(b) - 300)), "its footer is not"),
+    "cut off": (_changed(lambda b: b[: len(b) // 2]), "it is truncated or not a Parquet file"),
+    "empty": (_changed(lambda b: b""), "it is truncated or not a Parquet file"),
+    "a byte of a column": (_changed(lambda b: flipped(b, 60)), "its column id has changed"),
+    "a byte of the footer": (
+        _changed(lambda b: flipped(b, len(b) - 300)),
+        "its footer does not match",
+    ),
     "a byte at the end": (_changed(lambda b: flipped(b, len(b) - 1)), "it is cut off or no"),
-    "zeros": (_changed(lambda b: bytes(len(b))), "it is cut off or no Parquet file"),
+    "zeros": (_changed(lambda b: bytes(len(b))), "it is truncated or not a Parquet file"),
     "renamed": (
         lambda file: file.rename(file.with_name("0" * 12 + file.name[12:])),
-        "its name is not the one that it was written with",
+        "it was written under another name",
     ),
     "a foreign name": (lambda file: file.rename(file.with_name("x.parquet")), "its name is none"),
     "a shard": (
         lambda file: shutil.copy(
             shard := next((file.parent.parent / "runs").iterdir()), file.parent / shard.name
         ),
-        "it belongs into another folder",
+        "it belongs in another folder",
     ),
     "a folder": (lambda file: (file.unlink(), file.mkdir()), "it cannot be read"),
     "a newer format": (_newer, "it has format 2, and this dynascope reads 1; a newer one will"),
@@ -132,7 +135,7 @@ def test_damaged_runs_are_not_results(folder: Path) -> None:
     file.write_bytes(flipped(contents, len(contents) - 1))  # of the last run alone
     rows = ds.load(folder).analyse(progress=False).to_pylist()
     assert [row["verdict"] is None for row in rows] == [False, False, True]
-    assert f"{file.name}: expected as written" in rows[2]["analysis_note"]
+    assert f"{file.name}: damaged:" in rows[2]["analysis_note"]
     assert [row["analysed"] is None for row in found(folder)] == [False, False, True]
     file.write_bytes(contents)
     assert ds.load(folder).analyse(progress=False).equals(three().analyse(progress=False))

@@ -137,13 +137,13 @@ NOTES: list[tuple[str, Callable[[], ds.Runs], str, str]] = [
         "weights not kept",
         lambda: train({"record.weights_every": 0}, 1),
         "phases",
-        "phases: record.weights_every is 0; phases need it",
+        "phases: record.weights_every is 0, but phases need the weights",
     ),
     (
         "own data",
         lambda: train(data=ds.Data(train=ds.dataset(ds.Config().replace(TINY).task, 5)), seeds=1),
         "circuit",
-        "circuit, phases: expected one of a task whose symmetries are known, but it has data of",
+        "circuit, phases: expected a task whose symmetries are known, but the run has its",
     ),
 ]
 
@@ -207,7 +207,7 @@ def test_only_the_columns_in_question_are_read(analysed: Path) -> None:
     file.write_bytes(contents)
     runs = ds.load(analysed, strict=True)
     assert runs.table(["verdict", "lead", "analysed"])["verdict"].null_count == 0
-    with pytest.raises(ds.DynascopeError, match="its column clusters is not the one"):
+    with pytest.raises(ds.DynascopeError, match="its column clusters has changed"):
         runs.table(["clusters"])
 
 

@@ -122,7 +122,7 @@ class TestMarks:
             runs = ds.load(store)
         assert [run.seed for run in runs] == [0, 2, 3]
         assert runs[0].tags == []
-        with pytest.raises(ds.DynascopeError, match=f"{tag.name}: expected as written"):
+        with pytest.raises(ds.DynascopeError, match=f"{tag.name}: damaged:"):
             ds.load(store, strict=True)
 
     def test_a_file_in_place_of_the_folder(self, store: Path) -> None:
@@ -219,7 +219,7 @@ class TestMerge:
         assert_same(merged[2], runs[3])
         for run in merged[:2]:
             assert len(run.curves["test_loss"]) == 5
-            with pytest.raises(ds.DynascopeError, match="expected as written, but"):
+            with pytest.raises(ds.DynascopeError, match="damaged:"):
                 run.parameters(1)
 
     def test_refusals(self, store: Path, tmp_path: Path) -> None:
@@ -231,8 +231,8 @@ class TestMerge:
             (str(store), "x", "folders: expected a list of folders, but got"),
             (store, "x", "folders: expected a list of folders, but got"),
             ([tmp_path / "none"], "x", "none: expected a folder of runs, but it is no folder"),
-            ([tmp_path / "empty"], "x", "empty: expected runs to merge, but none are"),
-            ([store], "store", "expected a new or empty folder, but it exists"),
+            ([tmp_path / "empty"], "x", "empty: expected runs to merge, but there are none"),
+            ([store], "store", "expected a new or empty folder, but this one is not"),
         ):
             with pytest.raises(ds.DynascopeError, match=text):
                 ds.merge(folders, tmp_path / out)
@@ -253,7 +253,7 @@ class TestHousekeeping:
         tensors.unlink()
         with pytest.warns(ds.DamageWarning, match="skipped as damaged"):
             index = open_index(tmp_path / "runs")
-        with pytest.warns(ds.DamageWarning, match="put aside as"):
+        with pytest.warns(ds.DamageWarning, match="moved to"):
             moved = set_aside(index)
         assert len(moved) == 3
         assert (tmp_path / "runs" / "damaged" / parquet.name).read_bytes() == b"damaged"

@@ -22,10 +22,10 @@ class TestSaving:
         (tmp_path / "file").write_text("mine")
         (tmp_path / "link").symlink_to(tmp_path / "nowhere")
         for name, text in (
-            ("empty", "expected a new or empty folder, but it exists"),
-            ("file", "expected a new or empty folder, but it exists"),
-            ("link", "expected a folder of a new name"),
-            ("file/runs", "expected a place to write, but got"),
+            ("empty", "expected a new or empty folder, but this one is not"),
+            ("file", "expected a new or empty folder, but this one is not"),
+            ("link", "expected the name of a new folder"),
+            ("file/runs", "cannot be created, because"),
         ):
             with pytest.raises(ds.DynascopeError, match=text):
                 runs.save(tmp_path / name)
@@ -33,7 +33,9 @@ class TestSaving:
             runs.save(tmp_path / "file", append=True)
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "thesis.txt").write_text("mine")
-        with pytest.raises(ds.DynascopeError, match="expected a folder of runs, but it is another"):
+        with pytest.raises(
+            ds.DynascopeError, match="expected a folder of runs, but this folder has"
+        ):
             runs.save(tmp_path / "other", append=True)
         with pytest.raises(ds.DynascopeError, match="at least one run to save"):
             ds.Runs([]).save(tmp_path / "none")
@@ -47,8 +49,12 @@ class TestSaving:
 
     def test_loading_what_is_no_store(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("mine")
-        for name, what in (("none", "no folder"), ("file", "a file"), (".", "another folder")):
-            with pytest.raises(ds.DynascopeError, match=f"a folder of runs, but it is {what}"):
+        for name, what in (
+            ("none", "it does not exist"),
+            ("file", "it is a file"),
+            (".", "this folder has none"),
+        ):
+            with pytest.raises(ds.DynascopeError, match=f"a folder of runs, but {what}"):
                 ds.load(tmp_path / name)
 
     def test_append_adds_only_new_runs(self, tmp_path: Path) -> None:

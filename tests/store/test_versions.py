@@ -169,7 +169,7 @@ class TestLater:
             later["as before"].curves["train_loss"].tolist()
         )
         said = (
-            f"run {run.id}: expected one that can be replayed, but it was made with options that "
+            f"run {run.id}: cannot be replayed, since it was made with options that "
             f"this version of dynascope does not know {options}; use a newer one."
         )
         for each in (run, run.loaded()):

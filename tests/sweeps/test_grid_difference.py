@@ -65,13 +65,16 @@ LOST = [
         changed(base={LR: 0.003, "record.weights_every": 1}),
         ["record.weights_every was 0 and is now 1"],
     ),
-    (changed(grid={BATCH: [32, 128], "model.hidden": [8, 16]}), ["grid training.batch lost 64"]),
-    (changed(grid={"model.hidden": [8, 16]}), ["grid training.batch lost 64"]),
-    (changed(seeds=[0, 2, 3, 4]), ["seeds lost 1, 5-9"]),
-    (changed(seeds=5, chain=None), ["chain three is gone", "seeds lost 5-9"]),
+    (
+        changed(grid={BATCH: [32, 128], "model.hidden": [8, 16]}),
+        ["grid training.batch no longer has 64"],
+    ),
+    (changed(grid={"model.hidden": [8, 16]}), ["grid training.batch no longer has 64"]),
+    (changed(seeds=[0, 2, 3, 4]), ["seeds no longer has 1, 5-9"]),
+    (changed(seeds=5, chain=None), ["chain three is gone", "seeds no longer has 5-9"]),
     (
         changed(grid=None, zip=[{BATCH: [32, 64], "model.hidden": [8, 16]}]),
-        ["lost training.batch=32, model.hidden=16 and 1 more"],
+        ["it no longer has training.batch=32, model.hidden=16 and 1 more"],
     ),
     (
         chained(set={"task.vocab": 5}),
@@ -86,7 +89,7 @@ LOST = [
     ),
     (
         chained(grid={"training.eps": [1e-8]}),
-        ["grid training.eps of chain three lost 1e-07"],
+        ["grid training.eps of chain three no longer has 1e-07"],
     ),
     (
         changed(
@@ -106,6 +109,6 @@ def test_long_losses_are_cut_short() -> None:
     old = parse_grid({"seeds": range(0, 100, 2), "grid": {BATCH: list(range(1, 100))}})
     new = parse_grid({"seeds": 1, "grid": {BATCH: [1]}})
     assert difference(old, new) == [
-        "grid training.batch lost 2, 3, 4, 5, 6 and 93 more",
-        "seeds lost 2, 4, 6, 8, 10 and 44 more",
+        "grid training.batch no longer has 2, 3, 4, 5, 6 and 93 more",
+        "seeds no longer has 2, 4, 6, 8, 10 and 44 more",
     ]

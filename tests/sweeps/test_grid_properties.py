@@ -82,12 +82,12 @@ def test_more_is_an_extension_and_less_is_not(
     old = parse_grid(tables)
     wider = parse_grid({**tables, "grid": {LR: [rate, *rates]}})
     assert difference(old, wider) == []
-    lost = f"grid training.lr lost {rate!r}"
+    lost = f"grid training.lr no longer has {rate!r}"
     if len(rates) == 1:
         assert difference(wider, old) == [lost]
     longer = parse_grid({**tables, "seeds": [*seeds, seed]}) if seed not in seeds else old
     assert difference(old, longer) == []
-    assert difference(longer, old) == ([f"seeds lost {seed}"] if seed not in seeds else [])
+    assert difference(longer, old) == ([f"seeds no longer has {seed}"] if seed not in seeds else [])
     assert lost in difference(wider, old)
 
 

@@ -221,7 +221,7 @@ def test_a_head_alone_then_a_worker_then_no_head(
         code, _, error = ended(process)
         assert (code, error.count("\n")) == (1, 1), error
         assert error.startswith("dynascope: ray: the cluster")
-        assert error.endswith("what is finished is kept: run the same again.\n")
+        assert error.endswith("finished runs are saved; run the same command to resume.\n")
     assert len(nodes) > 5
     until(lambda: not any(map(alive, nodes)))  # these tests leave nothing behind
     before = shards(folder)
@@ -256,7 +256,7 @@ def test_ray_is_not_installed(place: tuple[Path, Path]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", without, *arguments], capture_output=True, text=True, check=False
     )
-    assert one_sentence(done.stderr, "ray: not installed; pip install 'dynascope[ray]' adds it.")
+    assert one_sentence(done.stderr, "ray: not installed; run: pip install 'dynascope[ray]'.")
 
 
 def test_a_wrong_token(ray: Cluster, place: tuple[Path, Path]) -> None:

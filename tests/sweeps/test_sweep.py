@@ -108,8 +108,11 @@ def test_larger_grids_extend(tmp_path: Path, more: str) -> None:
 
 
 CONTRADICTIONS = {
-    "fewer seeds": ({"seeds": 2}, "seeds lost 2"),
-    "fewer values": ({"grid": {"training.lr": [0.001], "model.hidden": [4, 8]}}, "lr lost 0.01"),
+    "fewer seeds": ({"seeds": 2}, "seeds no longer has 2"),
+    "fewer values": (
+        {"grid": {"training.lr": [0.001], "model.hidden": [4, 8]}},
+        "lr no longer has 0.01",
+    ),
     "another base": ({"base": {"training.epochs": 5}}, "was 4 and is now 5"),
     "another record": (
         {"base": {"training.epochs": 4, "record.weights_every": 2}},

@@ -88,7 +88,7 @@ def test_status_says_what_is_missing(
     told = capsys.readouterr().out
     assert "of 12 runs\n" in told
     assert "analysed (circuit, phases, spikes): 12 of" not in told
-    assert "the same `dynascope sweep` command computes the rest" in told
+    assert "run the same `dynascope sweep` command for the rest" in told
 
 
 def test_damaged_sidecars_are_set_aside_and_made_again(tmp_path: Path, swept: Path) -> None:
@@ -100,7 +100,7 @@ def test_damaged_sidecars_are_set_aside_and_made_again(tmp_path: Path, swept: Pa
         ds.sweep(GRID, folder, strict=True, progress=False)
     with pytest.warns(ds.DamageWarning) as caught:
         ds.sweep(GRID, folder, progress=False)
-    assert f"{file.name}: damaged, and put aside" in str(caught[-1].message)
+    assert f"{file.name}: damaged; moved to" in str(caught[-1].message)
     assert (folder / "damaged" / file.name).stat().st_size == 500
     assert found(ds.load(folder, strict=True)) == found(swept)
     assert shards(folder) == before
@@ -119,7 +119,7 @@ def test_runs_that_prove_damaged_are_trained_again(tmp_path: Path, what: str) ->
     file.write_bytes(flipped(contents, at))
     with pytest.raises(ds.DynascopeError, match=file.name):
         ds.sweep(GRID, folder, strict=True, progress=False)
-    with pytest.warns(ds.DamageWarning, match="put aside"):
+    with pytest.warns(ds.DamageWarning, match="moved to"):
         runs = ds.sweep(GRID, folder, progress=False)
     assert (folder / "damaged" / file.name).exists()
     assert [bits(run) for run in ds.load(folder, strict=True)] == before

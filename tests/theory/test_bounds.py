@@ -359,12 +359,12 @@ ROWS, ANSWERS = [[0] * 12, [1] * 12], [0, 1]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, ROWS, ANSWERS), "parameters: expected ds.Parameters, but got 'NoneType'."),
-        ((P, [], []), "tokens: expected tokens of shape [count, length], but got 'shape (0,)'."),
+        ((None, ROWS, ANSWERS), "parameters: expected ds.Parameters, but got NoneType."),
+        ((P, [], []), "tokens: expected tokens of shape [count, length], but got shape (0,)."),
         ((P, np.zeros((0, 12), int), []), "tokens: expected at least one sequence, but got"),
         ((P, [[0] * 11], [0]), "tokens: expected sequences of length 12, but got 11."),
         ((P, [["a"] * 12], [0]), "tokens: expected whole numbers"),
-        ((P, ROWS, [0, 1, 0]), "targets: expected 2 targets, but got 'shape (3,)'."),
+        ((P, ROWS, [0, 1, 0]), "targets: expected 2 targets, but got shape (3,)."),
         ((P, ROWS, [0.0, 1.0]), "targets: expected whole numbers"),
         ((P, ROWS, ANSWERS, 3), "model: expected a ds.ModelConfig or a ds.Config, but got 3."),
         ((P, ROWS, ANSWERS, ds.ModelConfig(bias=False)), "model.bias: expected True, as in the"),
@@ -383,13 +383,13 @@ def test_runs_that_cannot_be_are_refused(run: ds.Run) -> None:
     from dataclasses import replace
 
     def cases() -> Iterator[tuple[Any, Any, str]]:
-        yield 3, None, "run: expected a ds.Run, but got 'int'."
-        yield run, [], "epochs: expected at least one epoch, but got 'none'."
+        yield 3, None, "run: expected a ds.Run, but got int."
+        yield run, [], "epochs: expected at least one epoch, but got none."
         yield run, [1000], "epoch: expected a whole number from 0 to 200, but got 1000"
         yield run, [0.5], "epoch: expected a whole number from 0 to 200, but got 0.5."
         yield run, "last", "epoch: expected a whole number from 0 to 200, but got 'l'."
         imported = replace(run, origin=ds.Origin("import", "0" * 20))
-        yield imported, None, f"run {imported.id}: expected one whose train set is known"
+        yield imported, None, f"run {imported.id}: its train set is not known"
         yield replace(run, diverged=0), None, f"run {run.id}: expected one with an epoch to measure"
 
     for given, epochs, message in cases():

@@ -26,13 +26,13 @@ BAD_AROUND: dict[str, tuple[Callable[[], object], str]] = {
     "three": (lambda: around([axis(0)] * 3), "directions: expected a name or a pair"),
     "wrong length": (
         lambda: around((axis(0), [1.0, 2.0])),
-        f"directions[1]: expected ds.Parameters or their {SIZE} numbers, but got 'an array of fl",
+        f"directions[1]: expected ds.Parameters or their {SIZE} numbers, but got an array of fl",
     ),
     "wrong shapes": (lambda: around((P, WIDE)), "directions[1]: expected shapes {'token_"),
     "text": (lambda: around((axis(0), "sharp")), "directions[1]: expected ds.Parameters or"),
     "complex": (lambda: around((axis(0), axis(1) * 1j)), "directions[1]: expected ds.Param"),
     "ragged": (lambda: around((axis(0), [[1.0], [1.0, 2.0]])), "directions[1]: expected"),
-    "NaN": (lambda: around((NAN, axis(1))), "directions[0]: expected finite numbers, but got 'nan"),
+    "NaN": (lambda: around((NAN, axis(1))), "directions[0]: expected finite numbers, but got nan"),
     "NaN by name": (
         lambda: around((P, P * np.nan)),
         "directions[1].token_embedding: expected finite numbers",
@@ -47,7 +47,7 @@ BAD_AROUND: dict[str, tuple[Callable[[], object], str]] = {
     "unknown frozen": (lambda: around(frozen=["keys"]), "training.frozen: expected"),
     "all frozen": (
         lambda: around("sharp", frozen=list(P)),
-        "training.frozen: expected at least two weights left to move, but got 0",
+        "training.frozen: expected at least two weights that are not frozen, but got 0",
     ),
     "all zero": (
         lambda: landscape_around(0 * P, TOKENS, TARGETS, SMALL, "random"),
@@ -94,7 +94,7 @@ BAD_RUN: dict[str, tuple[dict[str, Any], str]] = {
     "toward without": ({"toward": (0, 1)}, "toward: expected none but with directions='epochs'"),
     "same epoch": (
         {"directions": "epochs", "toward": (3, 3)},
-        "toward: expected two epochs that span a plane with epoch 30, but got '3 and 3, on one li",
+        "toward: expected two epochs that span a plane with epoch 30, but got 3 and 3, on one li",
     ),
     "itself": ({"directions": "epochs", "toward": (3, 30)}, "toward: expected two epochs that"),
     "beyond": ({"directions": "epochs", "toward": (0, 31)}, "epoch: expected a whole number fro"),

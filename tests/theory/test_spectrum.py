@@ -82,7 +82,7 @@ BAD_MATRICES: list[tuple[Any, dict[str, Any], str]] = [
     (np.zeros((0, 0)), {}, "matrix: expected a square matrix"),
     ("text", {}, "matrix: expected real numbers"),
     ([[1.0, np.nan], [np.nan, 1.0]], {}, "matrix: expected finite numbers"),
-    ([[1.0, 2.0], [1.0, 1.0]], {}, "matrix: expected a symmetric matrix, but got 'entries 1 apart"),
+    ([[1.0, 2.0], [1.0, 1.0]], {}, "matrix: expected a symmetric matrix, but got entries 1 apart"),
     (np.eye(2), {"directions": 0}, "directions: expected a whole number"),
     (np.eye(2), {"directions": True}, "directions: expected a whole number"),
     (np.eye(2), {"null": [[1.0, 0.0, 0.0]]}, "null: expected rows of 2 numbers"),

@@ -36,7 +36,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "seeds are text": (lambda: ds.train(CONFIG, "3,4"), "seeds: expected a number of runs"),  # type: ignore[arg-type]
     "a seed twice": (
         lambda: ds.train(CONFIG, [3, 4, 3]),
-        "seeds: expected each seed once, but got '3 twice'",
+        "seeds: expected each seed once, but got 3 twice",
     ),
     "no threads": (
         lambda: ds.train(CONFIG, 1, threads=0),
@@ -62,13 +62,13 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     # memory
     "record too large": (
         lambda: ds.train(CONFIG.replace({"training.epochs": 10**7, "model.hidden": 65536}), 1),
-        "memory: expected at most",
+        "memory: 1 run with these record options would take",
     ),
     "many runs too large": (
         lambda: ds.train(ds.Config(), 10**6),
-        "raise record.weights_every or train fewer at a time",
+        "raise record.weights_every or train fewer runs at a time",
     ),
-    "data too large": (lambda: ds.train(WIDE, 1, threads=1), "memory: expected at most"),
+    "data too large": (lambda: ds.train(WIDE, 1, threads=1), "memory: 1 run with these record"),
     "all of too many sequences": (
         lambda: ds.dataset(ds.TaskConfig(vocab=10), split="all"),
         "at most 16777216 sequences",
@@ -84,7 +84,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "float tokens": (
         lambda: ds.forward(P, TOKENS * 1.0),
-        "tokens: expected whole numbers, but got 'an array of float64'",
+        "tokens: expected whole numbers, but got an array of float64",
     ),
     "one sequence, flat": (
         lambda: ds.forward(P, TOKENS[0]),
@@ -115,7 +115,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     # parameters
     "not parameters": (
         lambda: ds.forward({}, TOKENS),
-        "parameters: expected ds.Parameters, but got 'dict'",
+        "parameters: expected ds.Parameters, but got dict",
     ),  # type: ignore[arg-type]
     "missing parameter": (
         lambda: ds.Parameters({"query": np.zeros(2)}),
@@ -176,7 +176,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "start without a seed's": (
         lambda: ds.train(CONFIG, [0, 1], start={0: P}),
-        "but got 'none for seed 1'",
+        "but got none for seed 1",
     ),
     "start is an array": (
         lambda: ds.train(CONFIG, 1, start=P.flat),
@@ -197,7 +197,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "ablate all": (
         lambda: ds.forward(P, TOKENS, ablate={"positions": range(12)}),
-        "at least one position to be left",
+        "at least one position must be left",
     ),
     "patch what": (lambda: ds.forward(P, TOKENS, patch={"xi": 0}), "xi: unknown stage"),
     "patch of a wrong shape": (

@@ -53,7 +53,7 @@ def test_in_the_middle() -> None:
     run = trainer.run
     assert run.diverged == 3
     assert np.isfinite(run.curves["train_loss"][:3]).all()
-    with pytest.raises(DynascopeError, match="it diverged at epoch 3"):
+    with pytest.raises(DynascopeError, match="the run diverged at epoch 3"):
         trainer.parameters = run.parameters(0)
 
 

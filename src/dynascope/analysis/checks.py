@@ -6,7 +6,7 @@ import numpy as np
 
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -24,13 +24,15 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
     if not isinstance(config, Config):
         raise expected("config", "a ds.Config", config)
     if not isinstance(parameters, Parameters):
-        raise expected(field, "ds.Parameters", type(parameters).__name__)
+        raise expected(field, "ds.Parameters", Described(type(parameters).__name__))
     wanted, got = config.shapes, parameters.shapes
     for name in (*wanted, *got):
         if name not in got:
-            raise expected(f"{field}.{name}", f"shape {wanted[name]}", "none")
+            raise expected(f"{field}.{name}", f"shape {wanted[name]}", Described("none"))
         if name not in wanted:
-            raise expected(f"{field}.{name}", "none, as model.bias is off", f"shape {got[name]}")
+            raise expected(
+                f"{field}.{name}", "none, as model.bias is off", Described(f"shape {got[name]}")
+            )
         if got[name] != wanted[name]:
             raise expected(f"{field}.{name}", f"shape {wanted[name]}", got[name])
     return parameters.check(field)
@@ -38,7 +40,7 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
 
 def check_run(run: object, field: str = "run") -> Run:
     if not isinstance(run, Run):
-        raise expected(field, "a ds.Run", type(run).__name__)
+        raise expected(field, "a ds.Run", Described(type(run).__name__))
     return run
 
 
@@ -52,9 +54,7 @@ def is_one(epochs: object) -> bool:
 def sound_epoch(run: Run, epoch: int) -> int:
     """The epoch, -1 being the last before a divergence; refused from the divergence on."""
     if run.diverged == 0:
-        raise DynascopeError(
-            f"run {run.id}: expected one with an epoch to measure, but it diverged at epoch 0."
-        )
+        raise DynascopeError(f"run {run.id}: there is no epoch to measure: it diverged at epoch 0.")
     if isinstance(epoch, np.integer | np.ndarray) and np.ndim(epoch) == 0:
         epoch = epoch.item()  # of NumPy, as from np.arange
     if isinstance(epoch, int) and epoch == -1:

@@ -1,6 +1,6 @@
 """Drops of a loss curve, found by two methods that share only the definition of a drop.
 
-A drop is a fall of the log of the loss to new lows (so the recovery from a spike is none) that is
+A drop is a fall of the log of the loss to new lows (not the recovery from a spike) that is
 
 - large enough: `DROP_SIZE`, and `DROP_NOISE` standard deviations of the noise around it;
 - fast enough: at no time slower than `DROP_RATE` for as long as `DROP_PLATEAU` epochs;

@@ -28,8 +28,8 @@ def kept_epochs(run: Run, what: str) -> list[int]:
     """
     if run.config.record.weights_every == 0 and run.epochs > 1:
         raise DynascopeError(
-            f"run {run.id}: record.weights_every is 0; {what} need it: expected weights of every "
-            "epoch or of every few, so train it again with record.weights_every of at least 1."
+            f"run {run.id}: record.weights_every is 0, but {what} need the weights of more epochs; "
+            "train it again with record.weights_every = 1 or more."
         )
     last = last_sound_epoch(run)
     return [int(epoch) for epoch in run.weight_epochs if epoch <= last]
@@ -65,6 +65,6 @@ def check_symmetries(run: Run) -> None:
     """Refuse a run whose task has no known symmetries for an analysis that is about them."""
     if run.task.groups is None:
         raise DynascopeError(
-            f"run {run.id}: expected one of a task whose symmetries are known, but it has data of "
-            "its own, of which nobody has said which positions are relevant."
+            f"run {run.id}: expected a task whose symmetries are known, but the run has its own "
+            "data, whose relevant positions are not known."
         )

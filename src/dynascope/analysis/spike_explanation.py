@@ -94,7 +94,7 @@ def explain(run: Run, replay: Replay, train: TrainSet, event: Event, losses: Arr
     past = [*(piece.weights for piece in rise.earlier), rise.piece.weights[: rise.low + 1]]
     why = mechanisms(train, past, before, after, rise.high - rise.low)
     if why is None:
-        return "too few steps before it can be replayed to say what is usual"
+        return "too few earlier steps can be replayed to say what is usual"
     done = rise.piece.done + rise.low
     low, high = rise.losses[[0, -1]]
     return Cause(
@@ -134,7 +134,7 @@ def _find(replay: Replay, train: TrainSet, event: Event, losses: Array) -> _Rise
     pieces = replay.steps(max(0, first - history), last, min(most, used))
     piece = pieces[-1] if pieces else None
     if piece is None or piece.end < last * per_epoch:
-        return f"replay does not give the run's epoch {last}; were its weights changed in it?"
+        return f"replay does not reproduce epoch {last}; were the weights changed during it?"
     begin = max(0, first * per_epoch - piece.done)
     start, found = _found(train, piece.weights, begin, event.before)
     edited = len(pieces) > 1 and piece.done >= first * per_epoch

@@ -51,7 +51,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _warn(message: Warning | str, *where: object, **how: object) -> None:
-    """A warning is a line like any other; where in the code it came from is no user's concern."""
+    """Print a warning on one line, without the place in the code that it came from."""
     _say(f"warning: {message}", 0)
 
 

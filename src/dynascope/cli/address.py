@@ -1,4 +1,4 @@
-"""A run on the command line: `FOLDER#ID` or `FOLDER#seed=3`, and `@EPOCH` where one is meant.
+"""A run on the command line: `FOLDER#ID` or `FOLDER#seed=3`, with an optional `@EPOCH`.
 
 `ID` is any beginning of the run's id that no other run of the folder shares. A folder that holds
 one run needs neither. A folder whose name ends like an address is written with a slash: `odd@5/`.
@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 
 if TYPE_CHECKING:  # what reads a folder imports Arrow, which `dynascope --help` need not wait for
     from dynascope.run import Run
@@ -69,7 +69,7 @@ def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
 
     address = parse(text)
     if address.epoch is not None:
-        raise expected(f"run {text}", "runs as a whole", f"an epoch, @{address.epoch}")
+        raise expected(f"run {text}", "runs as a whole", Described(f"an epoch, @{address.epoch}"))
     return _matching(address, load(address.folder, deleted=deleted))
 
 
@@ -84,7 +84,7 @@ def _one(address: Address, runs: "StoredRuns") -> "Run":
 def _matching(address: Address, runs: "StoredRuns") -> "StoredRuns":
     """The runs that the address names; there is at least one."""
     if not len(runs):
-        raise DynascopeError(f"{address.folder}: expected a run, but the folder holds none.")
+        raise DynascopeError(f"{address.folder}: expected a run, but there are none here.")
     which = address.which
     if which is None:
         return runs
@@ -96,8 +96,7 @@ def _matching(address: Address, runs: "StoredRuns") -> "StoredRuns":
         found = runs[:0]
     if not len(found):
         raise DynascopeError(
-            f"{address.folder}#{which}: expected a run of the folder, but there is none "
-            f"with this name; it holds {_listed(runs)}."
+            f"{address.folder}#{which}: no such run in the folder; it holds {_listed(runs)}."
         )
     return found
 

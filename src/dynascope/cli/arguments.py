@@ -48,17 +48,19 @@ COMMANDS = (
     Command("train", "train runs and keep them"),
     Command(
         "sweep",
-        "train a grid of runs; resume it, extend it, spread it",
+        "train a grid of runs; resume it, extend it, spread it over a cluster",
         "GRID --out FOLDER [option ...]",
     ),
-    Command("report", "say what happened in runs: circuit, phases, spikes", "FOLDER [option ...]"),
+    Command(
+        "report", "report what happened in runs: circuit, phases, spikes", "FOLDER [option ...]"
+    ),
     Command("show", "show runs in the browser", "FOLDER [option ...]"),
-    Command("query", "ask SQL questions about runs", "FOLDER SQL [option ...]"),
-    Command("tag", "give runs a tag, or take it away", "RUNS NAME [option ...]"),
-    Command("note", "write something about runs", "RUNS TEXT [option ...]"),
+    Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
+    Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
+    Command("note", "write a note about runs", "RUNS TEXT [option ...]"),
     Command("delete", "hide runs", "RUNS [option ...]"),
     Command("restore", "bring deleted runs back", "RUNS [option ...]"),
-    Command("merge", "make one folder of several", "FOLDER ... --out FOLDER"),
+    Command("merge", "merge several folders into one", "FOLDER ... --out FOLDER"),
     Command("check", "look for damage in a folder of runs", "FOLDER [option ...]"),
     Command("import", "read runs that the paper's own code saved", "FOLDER ... --out FOLDER"),
 )
@@ -70,7 +72,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     Only the module of that command is imported: `dynascope demo` does not wait for Arrow.
     """
     top = _Parser(prog="dynascope", description=_ABOUT, epilog=_EXAMPLES)
-    top.add_argument("--version", action="store_true", help="the version and instruction set")
+    top.add_argument(
+        "--version", action="store_true", help="print the version and the instruction set"
+    )
     top.set_defaults(run=lambda options: _no_command(top, options))
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     name = arguments[0] if arguments else ""
@@ -117,7 +121,7 @@ class _Parser(argparse.ArgumentParser):
     def unexpected(self, argument: str) -> DynascopeError:
         """The error for an argument that no option takes."""
         if not argument.startswith("-"):
-            what = "expected an option before it"
+            what = "unexpected argument"
             return DynascopeError(f"{shown(argument)}: {what}; see {self.prog} --help.")
         options = re.findall(r"^  (?:-h, )?(--[a-z-]+)", self.format_help(), re.MULTILINE)
         return unknown("", argument.partition("=")[0], options)

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 from dynascope.findings.words import many
 
 ABOUT = """\
-Read every byte of a folder of runs and compare it with its checksums. Reading
-runs checks what it reads anyway; this checks all of it. Exit code 1 if anything
-is damaged."""
+Read every byte of a folder of runs and verify its checksums. Every command
+verifies what it reads; this one verifies everything. The exit code is 1 if
+anything is damaged."""
 EXAMPLES = """\
 examples:
   dynascope check runs/grid
@@ -18,11 +18,11 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="of runs")
+    parser.add_argument("folder", metavar="FOLDER", help="a folder of runs")
     parser.add_argument(
         "--set-aside",
         action="store_true",
-        help="move damaged shards to FOLDER/damaged, out of the way",
+        help="move damaged shards to FOLDER/damaged",
     )
 
 
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     runs, shards = many(len(index.ids), "run"), many(len(index.shards), "shard")
     whole = f"{options.folder}: {runs} in {shards}"
     if not index.damage:
-        print(f"{whole}, all as they were written.")
+        print(f"{whole}, no damage.")
         return 0
     for each in index.damage:
         print(f"{each.path}: {each.why}.")

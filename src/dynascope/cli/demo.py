@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
     with _store(out, needed=not (options.no_show or missing)) as folder:
         rows = _told(options, folder)
         if missing:
-            print(f"\nThere is nothing to show them with: {missing}")
+            print(f"\nThe sandbox is not available: {missing}")
         elif folder and not options.no_show:
             ended = _show(options, folder, rows)
     return leave(ended)
@@ -136,7 +136,7 @@ def _in_words(rows: list[RunRow]) -> Iterator[str]:
 class _NotSavedError(DynascopeError):
     """Runs that are not where they should be."""
 
-    code = 1  # nobody's input is wrong
+    code = 1  # not the user's mistake
 
 
 def _new(folder: str) -> Path:
@@ -189,7 +189,7 @@ def _show(options: Namespace, folder: Path, rows: list[RunRow]) -> bool:
     best = max(rows, key=_richness)
     print(f"\n{_why(best)}")
     if options.out is None:
-        print("The runs are in a temporary folder, removed at the end; --out FOLDER keeps them.")
+        print("The runs are in a temporary folder, removed at the end; use --out to keep them.")
     return serve(Sandbox(folder, shown=Shown(best["id"])), options)
 
 

@@ -3,11 +3,11 @@
 from argparse import ArgumentParser, Namespace
 
 ABOUT = """\
-Read runs that the code released with the paper saved (config.json beside pickled
-tensors) into a folder of runs. The pickles are read by a reader of our own that
-knows tensors, lists and dicts: whatever else a file asks for is refused by name
-and never run. Such runs can be looked at, compared and fine-tuned, but not
-replayed: their data and moments were not saved."""
+Import runs saved by the code released with the paper (config.json and pickled
+tensors). The pickles are read by our own reader, which knows only tensors, lists
+and dicts; it refuses anything else, names it, and never runs it. You can inspect,
+compare and fine-tune imported runs, but not replay them, since their data and
+moments were not saved."""
 EXAMPLES = """\
 examples:
   dynascope import savings/ --out runs/paper      every run below that folder
@@ -15,7 +15,9 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="of one run, or of many")
+    parser.add_argument(
+        "folders", metavar="FOLDER", nargs="+", help="a folder of one run or of many"
+    )
     parser.add_argument("--out", metavar="FOLDER", required=True, help="the new folder of runs")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser, Namespace
 
 ABOUT = """\
-Make one new folder with the runs of several. Files are copied as they are; a run
-that several have is there once; tags, notes and deletions come along."""
+Merge the runs of several folders into a new one. Files are copied as they are. A
+run that is in several folders appears once. Tags, notes and deletions are kept."""
 EXAMPLES = """\
 examples:
   dynascope merge runs/monday runs/tuesday --out runs/week
@@ -12,8 +12,8 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="of runs")
-    parser.add_argument("--out", metavar="FOLDER", required=True, help="the new one")
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder of runs")
+    parser.add_argument("--out", metavar="FOLDER", required=True, help="the new folder")
 
 
 def run(options: Namespace) -> int:

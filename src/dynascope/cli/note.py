@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
 
-ABOUT = f"Write something about runs; it replaces what was written before.\n\n{RUNS}"
+ABOUT = f"Write a note about runs. It replaces any earlier note.\n\n{RUNS}"
 EXAMPLES = """\
 examples:
   dynascope note runs/first#seed=3 "two spikes, then five clusters"
@@ -14,7 +14,7 @@ examples:
 
 def add_options(parser: ArgumentParser) -> None:
     add_runs(parser)
-    parser.add_argument("text", metavar="TEXT", help="what to write; an empty one takes it away")
+    parser.add_argument("text", metavar="TEXT", help="the note; an empty text removes it")
 
 
 def run(options: Namespace) -> int:

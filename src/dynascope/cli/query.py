@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ABOUT = """\
-Ask a question about runs in SQL (DuckDB's). The table is called `runs` and has a
-row per run: its options (lr, batch, dim, ...), seed, accuracy, learning_epoch,
+Query runs in SQL (DuckDB's dialect). The table is called `runs` and has a row
+per run: its options (lr, batch, dim, ...), seed, accuracy, learning_epoch,
 diverged, tags, note, and the curves as lists (test_loss[1] is before training,
 test_loss[-1] the end)."""
 
@@ -25,12 +25,12 @@ _WIDEST = 40  # characters of a value
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="of runs")
-    parser.add_argument("sql", metavar="SQL", help="the question")
+    parser.add_argument("folder", metavar="FOLDER", help="a folder of runs")
+    parser.add_argument("sql", metavar="SQL", help="the query")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="print all rows as CSV")
-    form.add_argument("--json", action="store_true", help="print all rows as JSON, one a line")
-    parser.add_argument("--strict", action="store_true", help="damaged files are an error")
+    form.add_argument("--json", action="store_true", help="print all rows as JSON, one per line")
+    parser.add_argument("--strict", action="store_true", help="treat damaged files as an error")
 
 
 def run(options: Namespace) -> int:
@@ -75,7 +75,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no word for a number that is none."""
+    """NaN and infinity become None, since JSON has no word for them."""
     if isinstance(value, float) and value - value != 0:
         return None
     return [_plain(each) for each in value] if isinstance(value, list) else value

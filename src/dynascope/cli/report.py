@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from dynascope.store.stored import StoredRuns
 
 ABOUT = """\
-Say what happened in runs: which circuit each has become (and how clearly), in
-which phases it learnt, and what its loss spikes came from. What was found is
-kept beside the runs: the next report is there at once, and `dynascope query`
-knows the columns."""
+Report what happened in runs: which circuit each has become (and how clearly), in
+which phases it learnt, and what caused its loss spikes. The results are saved next
+to the runs, so the next report is immediate, and `dynascope query` has them as
+columns."""
 
 EXAMPLES = """\
 RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
-has the circuit of epoch 250.
+reports the circuit at epoch 250.
 
 examples:
   dynascope report runs/first
@@ -38,22 +38,22 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="FOLDER", help="of runs, or RUN for one in detail")
+    parser.add_argument("runs", metavar="FOLDER", help="a folder of runs, or RUN for one in detail")
     parser.add_argument(
-        "--run", metavar="ID", dest="one", help="one run in detail: FOLDER#ID says the same"
+        "--run", metavar="ID", dest="one", help="one run in detail; the same as FOLDER#ID"
     )
-    parser.add_argument("--where", metavar="SQL", help="only runs for which this holds")
+    parser.add_argument("--where", metavar="SQL", help="only runs that match this condition")
     parser.add_argument(
         "--kinds",
         metavar="NAMES",
         default=",".join(KINDS),
-        help=f"of analyses, with commas between (default: {','.join(KINDS)})",
+        help=f"analyses, separated by commas (default: {','.join(KINDS)})",
     )
     parser.add_argument(
         "--theory",
         action="store_true",
-        help="of one run: also how far it is from stationary, bounds on its gradient, the exact "
-        "curvature, whether its plateaus are saddles",
+        help="for one run: also its distance from a stationary point, bounds on its gradient, the "
+        "exact curvature, and whether its plateaus are saddles",
     )
     parser.add_argument("--json", action="store_true", help="everything, as one JSON document")
     parser.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     kinds = check_kinds([name.strip() for name in options.kinds.split(",")], "--kinds")
     address = parse(options.runs)
     if options.one is not None and (address.which is not None or address.epoch is not None):
-        raise DynascopeError(f"--run: expected none with {options.runs}, which names a run.")
+        raise DynascopeError(f"--run: {options.runs} already names a run.")
     named = options.runs if options.one is None else f"{options.runs}#{options.one}"
     if options.one is not None or address.which is not None or address.epoch is not None:
         return _print_one(named, kinds, options)
@@ -83,7 +83,7 @@ def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
     from dynascope.cli.report_run import RunReport
 
     if options.where is not None:
-        raise DynascopeError("--where: expected none with a single run.")
+        raise DynascopeError("--where: cannot be combined with a single run.")
     run, epoch = resolve(address)
     run = run.loaded()
     report = RunReport.of(run, epoch, kinds)
@@ -114,7 +114,7 @@ def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) 
     try:
         rows = _analysed(runs, kinds, options)
     except KeyboardInterrupt:
-        told = "what was found is kept, and the same command goes on from there"
+        told = "results so far are saved; run the same command to resume"
         print(f"dynascope: stopped; {told}.", file=sys.stderr)
         return 1
     if options.json:
@@ -164,7 +164,7 @@ def _kinds_in(condition: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
 def _chosen(runs: "StoredRuns", condition: str) -> "StoredRuns":
     chosen = runs.where(condition)
     if not len(chosen):
-        raise DynascopeError(f"--where: expected runs for which {condition}, but got none.")
+        raise DynascopeError(f"--where: no run matches {condition}.")
     return chosen
 
 

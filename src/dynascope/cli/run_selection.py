@@ -11,15 +11,17 @@ if TYPE_CHECKING:
     from dynascope.store.stored import StoredRuns
 
 RUNS = """\
-RUNS is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3, which may
-be several, or FOLDER with --where or --all. Shards are never rewritten: what you
-say is kept beside them."""
+RUNS is FOLDER#ID (the beginning of an id is enough), FOLDER#seed=3, which may be
+several runs, or FOLDER with --where or --all. Shards are never rewritten: tags,
+notes and deletions are saved in small files next to them."""
 
 
 def add_runs(parser: ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUNS", help="FOLDER, FOLDER#ID or FOLDER#seed=N")
     parser.add_argument(
-        "--where", metavar="SQL", help="only runs for which this holds: accuracy > 0.9 AND dim = 2"
+        "--where",
+        metavar="SQL",
+        help="only runs that match this condition: accuracy > 0.9 AND dim = 2",
     )
     parser.add_argument("--all", action="store_true", help="all runs of the folder")
 
@@ -29,13 +31,13 @@ def chosen(options: Namespace, deleted: bool = False) -> "StoredRuns":
     named = parse(options.runs).which is not None
     if not (named or options.where or options.all):
         raise DynascopeError(
-            f"{options.runs}: expected #ID or #seed=N after the folder, or --where, or --all."
+            f"{options.runs}: which runs? Add #ID or #seed=N to the folder, or --where, or --all."
         )
     runs = resolve_many(options.runs, deleted)
     if options.where:
         runs = runs.where(options.where)
         if not len(runs):
-            raise DynascopeError(f"--where: expected runs for which {options.where}, but got none.")
+            raise DynascopeError(f"--where: no run matches {options.where}.")
     return runs
 
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 Show runs in the browser: every panel of a model at every epoch, moved by one
-slider, and a table of all runs of the folder. It serves until Ctrl-C; runs that
-are added meanwhile appear when the page is loaded again."""
+slider, and a table of all runs of the folder. Press Ctrl-C to stop. If runs are
+added meanwhile, reload the page to see them."""
 EXAMPLES = """\
 RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
-begins with epoch 250.
+starts at epoch 250.
 
-The address that is printed holds a secret: whoever has it and reaches this
-machine sees the runs. Nothing can be changed through it.
+The printed address contains a secret: anyone who has it and can reach this
+machine can see the runs. Nothing can be changed through it.
 
 examples:
   dynascope show runs/first
@@ -35,15 +35,15 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="FOLDER", help="of runs, or RUN to begin with one")
+    parser.add_argument("runs", metavar="FOLDER", help="a folder of runs, or RUN to start with one")
     parser.add_argument(
-        "--port", metavar="N", type=number, default=0, help="(default: any that is free)"
+        "--port", metavar="N", type=number, default=0, help="(default: any free port)"
     )
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
         default="127.0.0.1",
-        help="to listen on (default: 127.0.0.1, which only this machine reaches)",
+        help="address to listen on (default: 127.0.0.1, reachable from this machine only)",
     )
     parser.add_argument("--no-open", action="store_true", help="do not open the browser")
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 Train every run of a grid: a base config, values to combine, seeds, and further
-stages that continue the runs of earlier ones. The same command again computes only
-what is missing, after a crash, a full disk or Ctrl-C; a grid with more values or
-seeds extends the folder."""
+stages that fine-tune the runs of earlier ones. After a crash, a full disk or
+Ctrl-C, run the same command again: it computes only what is missing. A grid with
+more values or seeds extends the folder."""
 
 EXAMPLES = """\
-A grid is a TOML file; --example prints one that explains itself.
+A grid is a TOML file; --example prints one with comments.
 
 examples:
   dynascope sweep --example > grid.toml
@@ -36,14 +36,16 @@ examples:
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("grid", metavar="GRID", nargs="?", help="a TOML file")
-    parser.add_argument("--out", metavar="FOLDER", help="where the runs go, and resume")
-    parser.add_argument("--strict", action="store_true", help="damaged files are an error")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="where to save the runs, or where to resume"
+    )
+    parser.add_argument("--strict", action="store_true", help="treat damaged files as an error")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     instead = parser.add_argument_group("instead of training")
     instead.add_argument(
-        "--dry-run", action="store_true", help="how many runs, and expected time and disk"
+        "--dry-run", action="store_true", help="count the runs and estimate time and disk space"
     )
-    instead.add_argument("--status", metavar="FOLDER", help="how far the sweep of a folder is")
+    instead.add_argument("--status", metavar="FOLDER", help="show the progress of a folder's sweep")
     instead.add_argument("--example", action="store_true", help="print a grid to start from")
     instead.add_argument(
         "--slurm", action="store_true", help="print a batch script that starts Ray under SLURM"
@@ -51,21 +53,23 @@ def add_options(parser: ArgumentParser) -> None:
     how = parser.add_argument_group("how")
     how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
     how.add_argument(
-        "--ray", metavar="WHERE", help="auto (the cluster at hand), its ADDRESS, or local"
+        "--ray",
+        metavar="WHERE",
+        help="auto ($RAY_ADDRESS, or a cluster on this machine), an ADDRESS, or local",
     )
     how.add_argument(
         "--results",
         metavar="HOW",
         help="how runs come back from Ray: object, through its object store and this process "
-        "(default), or shared, written by the workers to FOLDER, which all nodes must see",
+        "(default), or shared: workers write to FOLDER, which all nodes must see",
     )
     how.add_argument(
         "--shard-seconds",
         metavar="S",
         type=_seconds,
-        help="computing that a crash may cost (default: 2 to 60, as suits the sweep)",
+        help="how much computing a crash may cost (default: 2 to 60, chosen for the sweep)",
     )
-    how.add_argument("--wait", action="store_true", help="for another sweep of FOLDER to end")
+    how.add_argument("--wait", action="store_true", help="wait for another sweep of FOLDER to end")
 
 
 def run(options: Namespace) -> int:
@@ -73,7 +77,7 @@ def run(options: Namespace) -> int:
     instead = ("example", "slurm", "status", "dry_run")
     asked_for = [f"--{name.replace('_', '-')}" for name in instead if getattr(options, name)]
     if len(asked_for) > 1:
-        raise DynascopeError(f"{asked_for[1]}: expected nothing else with {asked_for[0]}.")
+        raise DynascopeError(f"{asked_for[1]}: cannot be combined with {asked_for[0]}.")
     for asked, name in ((options.example, "grid.toml"), (options.slurm, "slurm.sh")):
         if asked:
             print((files("dynascope.sweeps") / name).read_text(encoding="utf-8"), end="")
@@ -101,9 +105,11 @@ def _execution(options: Namespace) -> "Execution":
     from dynascope.sweeps.sweep_function import check_execution
 
     if options.ray is None and options.results is not None:
-        raise DynascopeError("--results: expected --ray with it; without, nothing travels.")
+        raise DynascopeError("--results: only applies with --ray.")
     if options.ray is not None and options.threads is not None:
-        raise DynascopeError("--threads: expected none with --ray; a shard takes one core there.")
+        raise DynascopeError(
+            "--threads: cannot be combined with --ray, where each shard takes one core."
+        )
     results = options.results or "object"
     execution = Execution(
         options.threads, options.ray, results, options.shard_seconds, options.wait, options.strict
@@ -143,7 +149,7 @@ def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
         try:
             found = overview(options.out)
             done = f"{found.done} of {found.runs} runs are in {options.out}; "
-            done += "the same command goes on from there"
+            done += "run the same command to resume"
         except DynascopeError:  # it waited, and had not begun
             done = "nothing was begun"
         print(f"dynascope: {stopped}; {done}.", file=sys.stderr)
@@ -221,7 +227,7 @@ def _print_status(folder: str) -> int:
         kinds, done = ", ".join(found.analyse), found.done - found.lacking
         print(f"analysed ({kinds}): {done} of {many(found.done, 'run')}")
     if (found.left or found.lacking) and not found.holder:
-        print("the same `dynascope sweep` command computes the rest")
+        print("run the same `dynascope sweep` command for the rest")
     return 0
 
 

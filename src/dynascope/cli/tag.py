@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
 
-ABOUT = f"Give runs a tag, by which they are found again.\n\n{RUNS}"
+ABOUT = f"Tag runs, so that you can find them again.\n\n{RUNS}"
 EXAMPLES = """\
 examples:
   dynascope tag runs/grid solved --where "accuracy > 0.9"
@@ -17,7 +17,7 @@ examples:
 def add_options(parser: ArgumentParser) -> None:
     add_runs(parser)
     parser.add_argument("name", metavar="NAME", help="the tag: letters, digits and _ . : + -")
-    parser.add_argument("--remove", action="store_true", help="take it away")
+    parser.add_argument("--remove", action="store_true", help="remove the tag")
 
 
 def run(options: Namespace) -> int:

@@ -26,7 +26,7 @@ any number of threads. Ctrl-C stops early and keeps the runs that are finished."
 
 EXAMPLES = """\
 A RUN is FOLDER#seed=3 or FOLDER#ID, where the beginning of an id is enough, or
-just FOLDER if that holds a single run; RUN@250 is what it was at epoch 250.
+just FOLDER if it holds a single run; RUN@250 is that run at epoch 250.
 
 examples:
   dynascope train --seeds 100 --out runs/first
@@ -71,13 +71,13 @@ def add_options(train: ArgumentParser) -> None:
         "--from",
         metavar="RUN[@EPOCH]",
         dest="source",
-        help="fine-tune from its weights, with its options where none are given",
+        help="fine-tune from its weights; options that you do not set are that run's",
     )
     source.add_argument(
         "--continue",
         dest="go_on",
         action="store_true",
-        help="with --from: go on past its last epoch instead, up to --epochs in all",
+        help="with --from: train past its last epoch instead, up to --epochs in total",
     )
     how = train.add_argument_group("how")
     how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
@@ -88,7 +88,7 @@ def add_options(train: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Check everything, then train, save and report."""
     if options.go_on and options.source is None:
-        raise DynascopeError("--continue: expected --from RUN with it, the run to go on with.")
+        raise DynascopeError("--continue: expected --from RUN, the run to continue.")
     parent, epoch = resolve(options.source) if options.source is not None else (None, -1)
     if options.go_on and parent is not None:
         config, work = _continuing(options, parent, epoch)
@@ -119,7 +119,7 @@ def _training(
     seeds = default if options.seeds is None else parse_seeds(options.seeds)
     data = parent.data if parent else None
     if data and data.fit(config) != config:
-        raise DynascopeError("task: expected the sizes of the run's own data to stay as they are.")
+        raise DynascopeError("task: the sizes must stay those of the run's own data.")
     start = parent
     if parent and epoch not in (-1, parent.diverged):
         start = parent.trainer(epoch).run  # as it was then: `train` records parent and epoch
@@ -135,24 +135,24 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Train
     """The same run, further: the same bits as if it had been asked for in one go."""
     for name in ("seeds", "config", "threads"):
         if getattr(options, name) is not None:
-            raise DynascopeError(f"--{name}: expected none with --continue; it is one known run.")
+            raise DynascopeError(f"--{name}: cannot be combined with --continue.")
     if epoch not in (-1, run.epochs):
         raise expected("--continue", f"the run's last epoch, {run.epochs}", epoch)
     config = configured(run.config, None, options.settings)
     epochs = config.training.epochs
     if config != run.config.replace({"training.epochs": epochs}):
         raise DynascopeError(
-            "--continue: expected no option but training.epochs to change; without --continue, "
-            "--from fine-tunes with other options."
+            "--continue: only training.epochs can change; to fine-tune with other options, use "
+            "--from without --continue."
         )
     if run.diverged is not None:
         raise DynascopeError(
-            f"--continue: expected a run that can go on, but it diverged at epoch {run.diverged}."
+            f"--continue: the run diverged at epoch {run.diverged} and cannot be continued."
         )
     if run.config_at(run.epochs).training.ends:
         raise DynascopeError(
             "--continue: expected training.schedule constant or warmup, but got 'cosine', whose "
-            "length is part of the run; without --continue, --from fine-tunes from it."
+            "length is part of the run; to fine-tune from it, use --from without --continue."
         )
     if epochs <= run.epochs:
         what = f"more than the {run.epochs} that the run has"
@@ -196,7 +196,7 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
             count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
             console.print(f"Saved {count} to {options.out}.")
         elif options.out is None:
-            console.print("Nothing was saved; --out FOLDER keeps the runs.")
+            console.print("Nothing was saved; use --out FOLDER to keep the runs.")
     if outcome.stopped:
         done = f"{len(runs)} of {wanted} runs finished"
         if options.go_on:

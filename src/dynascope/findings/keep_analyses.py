@@ -46,7 +46,7 @@ def analyse(runs: Runs, kinds: object, threads: int | None, report: Report | Non
         about, sources = _in_memory(runs, wanted, threads, report)
     else:
         done = complete(runs, wanted, threads, report)
-        raise_first(done.failures, "what else was found is kept, and the same again tries the rest")
+        raise_first(done.failures, "all other results are saved; run it again to retry")
         about = runs.table(_ABOUT)
         # What is damaged was named when it was looked at for what is missing.
         sources = [*read_sources(Path(runs.folder), names, lambda damage: None), *done.left]

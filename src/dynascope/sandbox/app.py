@@ -57,7 +57,7 @@ class Api:
         self._table, self._sparklines = OfState(table_document), OfState(Sparklines())
 
     def routes(self) -> list[Route]:
-        """All of them; what is none of the others is a file."""
+        """All routes; any other path is a file."""
         run = "/api/run/{id}"
         return [
             Route("/api/store", self.store),

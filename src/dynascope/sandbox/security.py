@@ -100,7 +100,8 @@ def parameters(query: str, **allowed: re.Pattern[str]) -> dict[str, str]:
     for name, value in pairs:
         if name in found or name not in allowed or not allowed[name].fullmatch(value):
             known = ", ".join(f"{each}={what.pattern}" for each, what in allowed.items())
-            raise RequestError(400, f"Expected no parameters but {known or 'none'}, each once.")
+            taken = f"only {known}, each once" if known else "none"
+            raise RequestError(400, f"Unexpected parameter: this address takes {taken}.")
         found[name] = value
     return found
 
@@ -159,7 +160,8 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], host: str) -> None:
         foreign = name == b"origin" and value.decode("latin-1").lower() != f"http://{host}"
         if foreign or (name == b"sec-fetch-site" and value not in (b"same-origin", b"none")):
             raise RequestError(
-                403, "Expected no request of another page; paste the address into the address bar."
+                403,
+                "Requests from other pages are refused; paste the address into the address bar.",
             )
 
 

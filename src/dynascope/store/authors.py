@@ -28,7 +28,7 @@ import numpy.typing as npt
 from dynascope._kernel import CURVE_NAMES
 from dynascope.config import OPTIONS, Config
 from dynascope.data import MAX_SEED
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.option_rules import Maybe, Real, Rule, Whole
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
@@ -80,7 +80,9 @@ def find_authors_runs(folder: str | os.PathLike[str]) -> list[Path]:
     """The folders of runs with weights, in order: this folder or any below it."""
     top = Path(folder)
     if not os.path.isdir(top):
-        raise expected(str(folder), "a folder of the authors' runs", "none")
+        raise DynascopeError(
+            f"{folder}: expected a folder of the authors' runs, but there is no such folder."
+        )
     found, without_weights = [], 0
     for path, _, files in os.walk(top):
         if _CONFIG in files and _WEIGHTS in files:
@@ -90,7 +92,7 @@ def find_authors_runs(folder: str | os.PathLike[str]) -> list[Path]:
         got = f"{without_weights} without weights" if without_weights else "none"
         raise DynascopeError(
             f"{folder}: expected runs of the authors' code (folders with {_CONFIG} and {_WEIGHTS}, "
-            f"which save_weights=true writes), but got {got}."
+            f"which save_weights=true writes), but found {got}."
         )
     return sorted(found)
 
@@ -140,7 +142,9 @@ def _read_options(file: Path) -> tuple[dict[str, Any], str]:
 def _read_json(file: Path) -> dict[str, Any]:
     try:
         if not file.is_file():
-            raise expected(str(file), "the options of a run", "no such file")
+            raise DynascopeError(
+                f"{file}: expected the options of a run, but there is no such file."
+            )
         if file.stat().st_size > _LARGEST_CONFIG:
             raise expected(str(file), f"at most {_LARGEST_CONFIG} bytes", file.stat().st_size)
         given = json.loads(file.read_text(encoding="utf-8"))
@@ -149,7 +153,9 @@ def _read_json(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise DynascopeError(f"{file}: cannot be read ({error.strerror or error}).") from None
     except (ValueError, RecursionError):  # not UTF-8, not JSON, a number of thousands of digits
-        raise DynascopeError(f"{file}: expected JSON, but it is none or damaged.") from None
+        raise DynascopeError(
+            f"{file}: expected JSON, but it is something else or damaged."
+        ) from None
     if not isinstance(given, dict):
         raise expected(str(file), "a JSON object", given)
     return given
@@ -180,11 +186,13 @@ def _read_weights(file: Path, config: Config) -> Array:
     they are refused rather than put where they may not belong.
     """
     if not os.path.exists(file):
-        hint = "their code writes it when save_weights is true"
-        raise expected(str(file), "the weights of a run", "no such file", hint)
+        raise DynascopeError(
+            f"{file}: expected the weights of a run, but there is no such file; their code writes "
+            "it when save_weights is true."
+        )
     states, epochs = read_pickle(file), config.training.epochs
     if not isinstance(states, list):
-        raise expected(str(file), "a list of state dicts", type(states).__name__)
+        raise expected(str(file), "a list of state dicts", Described(type(states).__name__))
     if len(states) != epochs + 1:
         what = f"{epochs + 1} state dicts (the start and each of nb_epochs = {epochs})"
         raise expected(str(file), what, len(states))
@@ -192,7 +200,7 @@ def _read_weights(file: Path, config: Config) -> Array:
     other = [i for i, flat in enumerate(flats) if flat.dtype != flats[0].dtype]
     if other:
         what = f"{flats[0].dtype}, as at epoch 0"
-        raise expected(f"{file}: epoch {other[0]}", what, str(flats[other[0]].dtype))
+        raise expected(f"{file}: epoch {other[0]}", what, Described(flats[other[0]].dtype))
     return np.stack(flats)
 
 
@@ -203,7 +211,7 @@ def _flat(where: str, state: object, config: Config) -> Array:
     for name, array in state.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            got = f"{array[tuple(bad[0])]} at {bad[0].tolist()}"
+            got = Described(f"{array[tuple(bad[0])]} at {bad[0].tolist()}")
             raise expected(f"{where}: {name}", "finite numbers", got)
     try:
         parameters = Parameters.from_state_dict(state)
@@ -212,7 +220,7 @@ def _flat(where: str, state: object, config: Config) -> Array:
     if len(parameters) != len(config.shapes):
         words = {True: "biases", False: "no biases"}
         what = f"{words[config.model.bias]}, as ffn_bias in {_CONFIG} says"
-        raise expected(f"{where}: mlp", what, words[not config.model.bias])
+        raise expected(f"{where}: mlp", what, Described(words[not config.model.bias]))
     for name, shape in config.shapes.items():
         if parameters.shapes[name] != shape:
             what = f"shape {shape}, as {_CONFIG} says"
@@ -240,9 +248,9 @@ def _read_curve(file: Path, epochs: int, most: float) -> Array:
         raise DynascopeError(f"{file}: expected a tensor of real numbers, but got something else.")
     if values.shape != (epochs,):
         what = f"{epochs} numbers, one for each of nb_epochs"
-        raise expected(str(file), what, f"shape {values.shape}")
+        raise expected(str(file), what, Described(f"shape {values.shape}"))
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0) & (values <= most)))
     if len(bad):
         what = "numbers from 0 to 1" if most == 1 else "finite numbers of at least 0"
-        raise expected(str(file), what, f"{values[bad[0]]} after epoch {bad[0] + 1}")
+        raise expected(str(file), what, Described(f"{values[bad[0]]} after epoch {bad[0] + 1}"))
     return values

@@ -29,7 +29,7 @@ _OLD = 600.0  # seconds after which a file in the making has no maker any more
 
 
 def path_of(folder: PathLike) -> Path:
-    """The path that a caller named; anything that cannot be one is a sentence."""
+    """The path that a caller named; anything that cannot be a path is refused."""
     try:
         name = os.fspath(folder)
     except TypeError:
@@ -44,23 +44,25 @@ def check_new(folder: PathLike) -> Path:
     path = Path(os.path.abspath(path_of(folder)))
     try:
         if path == Path.cwd() or (path.is_symlink() and not path.exists()):
-            raise DynascopeError(f"{folder}: expected a folder of a new name.")
+            raise DynascopeError(f"{folder}: expected the name of a new folder.")
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise DynascopeError(
-                f"{folder}: expected a new or empty folder, but it exists; choose another name."
+                f"{folder}: expected a new or empty folder, but this one is not; choose another."
             )
         nearest = next(parent for parent in path.parents if os.path.lexists(parent))
         if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-            raise DynascopeError(f"{folder}: expected a place to write, but got {nearest}.")
+            raise DynascopeError(
+                f"{folder}: cannot be created, because {nearest} is not a writable folder."
+            )
     except OSError as error:
         raise DynascopeError(f"{folder}: cannot be made ({error.strerror}).") from None
     return path
 
 
 class WriteError(DynascopeError):
-    """The system would not take a file; what was there before is there still."""
+    """The system refused to write a file; existing files are unchanged."""
 
-    code = 1  # nobody's input is wrong
+    code = 1  # not the user's mistake
 
 
 def write(target: Path, contents: bytes | memoryview, temporary: Path) -> None:
@@ -91,10 +93,10 @@ def writing(target: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "the disk is full" if full else error.strerror or str(error)
-        hint = "free some space" if full else "see to that"
+        hint = "free some space" if full else "fix that"
         raise WriteError(
-            f"{target}: cannot be written ({reason}); what was there is still there; {hint}, then "
-            "run the same again."
+            f"{target}: cannot be written ({reason}); existing files are unchanged. To continue, "
+            f"{hint} and run the same command again."
         ) from None
 
 
@@ -129,7 +131,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 def locked(
     folder: Path, wait: bool = False, pause: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Within its block nobody else writes a sweep into `folder`.
+    """Within its block no other process writes a sweep into `folder`.
 
     The lock is the operating system's (flock): it goes when the process does, however it ends. The
     file says who holds it, for people. `pause` is called now and then while it waits.
@@ -140,11 +142,11 @@ def locked(
         began = time.monotonic()
         while not _try(handle, folder):
             pause()
-            # Somebody who only looks (`holder`) has it for a moment: that is no other sweep.
+            # A process that only looks (`holder`) holds the lock for a moment: that is not a sweep.
             if not wait and time.monotonic() - began > _MOMENT:
                 raise DynascopeError(
-                    f"{folder}: expected no other sweep at work there, but "
-                    f"{holder(folder) or 'another process'} is; wait until it ends, or add --wait."
+                    f"{folder}: {holder(folder) or 'another process'} is sweeping into it; wait "
+                    "until it ends, or add --wait."
                 )
             time.sleep(0.1)
         with writing(folder / LOCK):

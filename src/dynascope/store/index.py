@@ -89,7 +89,7 @@ def report(damage: list[Damage], strict: bool) -> None:
     """Say what is damaged: as warnings, or as an error."""
     if strict and damage:
         more = f" ({len(damage) - 1} more files are damaged.)" if len(damage) > 1 else ""
-        text = str(damage[0]).replace(": skipped as damaged:", ": expected as written, but")
+        text = str(damage[0]).replace(": skipped as damaged:", ": damaged:")
         raise DynascopeError(text + more)
     for each in damage[:_NAMED]:
         warnings.warn(DamageWarning(str(each)), stacklevel=4)
@@ -102,20 +102,24 @@ def _check_store(path: Path) -> None:
     try:
         if (path / RUNS).is_dir() or (path / SWEEP).is_file():
             return
-        what = "no folder" if not path.exists() else "another folder" if path.is_dir() else "a file"
+        what = "it is a file"
+        if not path.exists():
+            what = "it does not exist"
+        elif path.is_dir():
+            what = "this folder has none"
         imported = (path / "weights.pkl").exists() or any(path.glob("*/weights.pkl"))
     except OSError as error:
         raise DynascopeError(f"{path}: cannot be read ({error.strerror}).") from None
     hint = (
-        "`dynascope import` reads what the paper's code saved"
+        "use `dynascope import` for runs that the paper's code saved"
         if imported
-        else "`dynascope train --out FOLDER` makes one"
+        else "create one with `dynascope train --out FOLDER`"
     )
-    raise DynascopeError(f"{path}: expected a folder of runs, but it is {what}; {hint}.")
+    raise DynascopeError(f"{path}: expected a folder of runs, but {what}; {hint}.")
 
 
 def open_all(folder: Path, opening: Callable[[Path], File]) -> tuple[list[File], list[Damage]]:
-    """Every file of a folder of a store, opened, and those of which even that is not possible."""
+    """The opened files of a store's folder, and those that cannot be opened."""
     found, damage = [], []
     try:
         files = sorted(file for file in folder.iterdir() if file.name[0] != ".")

@@ -1,4 +1,4 @@
-"""Tags, notes and deletions: what people say of runs, beside shards that never change.
+"""Tags, notes and deletions, kept in small files next to shards that never change.
 
 Each saying is a small JSON file in `marks/` whose name is the checksum of its contents. The present
 state follows from all of them in the order of their times, so stores merge by copying files.
@@ -93,7 +93,7 @@ def read_marks(folder: Path) -> tuple[Marks, list[tuple[Path, str]]]:
 def _read(file: Path) -> tuple[int, str, str, list[str]]:
     contents = file.read_bytes()
     if file.name != f"{digest(contents)}.json":
-        raise ValueError("its contents are not those that its name tells")
+        raise ValueError("its contents do not match its name")
     said: dict[str, Any] = json.loads(contents)
     if said["format"] != FORMAT or said["action"] not in _ACTIONS:
         raise ValueError("a newer dynascope wrote it")

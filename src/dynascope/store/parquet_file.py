@@ -129,20 +129,20 @@ class CheckedTable:
         """
         name = NAME.fullmatch(path.name)
         if name is None:
-            raise DamagedError("its name is none that dynascope gives")
+            raise DamagedError("its name is not one that dynascope gives")
         with reading():
             footer = _footer(path)
         if digest(footer)[:16] != name["footer"]:
-            raise DamagedError("its footer is not the one that its name tells")
+            raise DamagedError("its footer does not match its name")
         with reading():
             metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
             about = json.loads(metadata.metadata[KEY])
             if name_key not in about:
-                raise DamagedError("it belongs into another folder")
+                raise DamagedError("it belongs in another folder")
             if about["format"] not in known:
                 raise UnreadableError(_of_another_time(about["format"], known))
             if about[name_key] != name["name"]:
-                raise DamagedError("its name is not the one that it was written with")
+                raise DamagedError("it was written under another name")
         return about, metadata
 
     def __len__(self) -> int:
@@ -185,7 +185,7 @@ class CheckedTable:
             contents = self._mapped()
             for name in columns:
                 if digest_ranges(contents, ranges[name]) != sums[name]:
-                    raise DamagedError(f"its column {name} is not the one that was written")
+                    raise DamagedError(f"its column {name} has changed")
             return contents
 
     def _mapped(self) -> memoryview:
@@ -223,7 +223,7 @@ def _footer(path: Path) -> bytes:
         tail = handle.read()
         length = footer_length(tail)
         if tail[-4:] != b"PAR1" or length > size:
-            raise DamagedError("it is cut off or no Parquet file")
+            raise DamagedError("it is truncated or not a Parquet file")
         if length > len(tail):
             handle.seek(size - length)
             tail = handle.read()

@@ -46,5 +46,5 @@ def _move(file: Path, folder: Path) -> Path:
         number += 1
         target = folder / f"{file.name}.{number}"
     os.replace(file, target)
-    warnings.warn(DamageWarning(f"{file}: damaged, and put aside as {target}."), stacklevel=2)
+    warnings.warn(DamageWarning(f"{file}: damaged; moved to {target}."), stacklevel=2)
     return target

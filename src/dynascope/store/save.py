@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.config import Config
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
@@ -30,7 +30,7 @@ SHARD_BYTES = 2**27  # of records in memory
 def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
     """Write runs to a new folder; with `append`, also to one that holds runs already."""
     if not len(runs):
-        raise expected("runs", "at least one run to save", "none")
+        raise expected("runs", "at least one run to save", Described("none"))
     there = path_of(folder)
     if append and there.is_dir() and any(there.iterdir()):
         _add(runs, there)
@@ -143,13 +143,15 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
         raise expected("folders", "a list of folders", folders)
     paths = [path_of(folder) for folder in folders]
     if not paths:
-        raise expected("folders", "at least one folder of runs", "none")
+        raise expected("folders", "at least one folder of runs", Described("none"))
     target = check_new(out)
     indices = [check(path) for path in paths]
     for each in (damage for index in indices for damage in index.damage):
-        said = f"{each.path}: damaged: {each.why}; what of it is good comes along."
+        said = f"{each.path}: damaged: {each.why}; its intact parts are kept."
         warnings.warn(DamageWarning(said), stacklevel=2)
     if not any(len(index.ids) for index in indices):
-        raise DynascopeError(f"{', '.join(map(str, paths))}: expected runs to merge, but none are.")
+        raise DynascopeError(
+            f"{', '.join(map(str, paths))}: expected runs to merge, but there are none."
+        )
     with new_folder(target) as folder:
         copy_stores(indices, folder)

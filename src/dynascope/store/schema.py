@@ -66,7 +66,7 @@ _ORIGIN = [
 # Where the run's rows are in the tensors of the trajectory file: first and one past the last.
 SPANS = ("weights", "states", "steps")
 _PLACE = [
-    pa.field("config", pa.string(), nullable=False),  # digest of what the config says of the run
+    pa.field("config", pa.string(), nullable=False),  # digest of the config without `record`
     pa.field("data", pa.string()),  # digest of a user's own data, which the tensors hold
     pa.field("position", pa.int64(), nullable=False),  # order among the runs saved together
     *(pa.field(f"{what}_{end}", pa.int64()) for what in SPANS for end in ("begin", "end")),

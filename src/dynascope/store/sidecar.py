@@ -56,7 +56,7 @@ class SidecarFile:
         return f"{self.name}-{footer_digest(self.contents)}.parquet"
 
     def write(self, folder: Path, temporary: Path) -> Path:
-        """Put it into the store; again is no harm."""
+        """Put it into the store; writing it twice does no harm."""
         path = folder / ANALYSES / self.file_name
         write(path, self.contents, temporary)
         return path

@@ -303,7 +303,7 @@ def _whole(path: object, read: Callable[[], Value]) -> Value:
     try:
         return read()
     except DamagedError as error:
-        raise DynascopeError(f"{path}: expected as written, but {error}.") from None
+        raise DynascopeError(f"{path}: damaged: {error}.") from None
 
 
 def _sound(read: Callable[[Mapping[str, Any]], Value], row: Mapping[str, Any]) -> Value:
@@ -425,7 +425,7 @@ class StoredRuns(Runs):
 
     def _left_out(self, damage: Damage) -> None:
         if self._strict:
-            raise DynascopeError(f"{damage.path}: expected as written, but {damage.why}.")
+            raise DynascopeError(f"{damage.path}: damaged: {damage.why}.")
         if damage not in self._index.damage:
             self._index.damage.append(damage)
         warnings.warn(DamageWarning(str(damage)), stacklevel=4)

@@ -12,7 +12,7 @@ from dynascope.store.schema import CURVES, PLACES, SCALARS, SCHEMA, rows
 from dynascope.store.sidecar_columns import SHOWN
 
 MARKS = {"tags": pa.list_(pa.string()), "note": pa.string()}
-# What a person wants to see; where the bytes lie is told only when it is asked for by name.
+# Columns for people; those that say where the bytes are appear only when asked for by name.
 COLUMNS = (*(name for name in SCALARS.names if name not in PLACES), *MARKS, *SHOWN)
 _BESIDE = {**MARKS, **SHOWN}  # what is kept beside the shards
 

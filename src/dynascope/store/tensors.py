@@ -147,7 +147,7 @@ def header_of(contents: bytes | memoryview) -> bytes:
     """The beginning of a safetensors file up to its first tensor."""
     length = int.from_bytes(contents[:8], "little")
     if length > _HEADER_LIMIT or 8 + length > len(contents):
-        raise DamagedError("it is cut off or no safetensors file")
+        raise DamagedError("it is truncated or not a safetensors file")
     return bytes(contents[: 8 + length])
 
 
@@ -163,14 +163,14 @@ class TensorFile:
         """The cheap part: size and header."""
         with _reading():
             if self.path.stat().st_size != self.size:
-                raise DamagedError("it is not as long as it was written")
+                raise DamagedError("its length has changed")
             with open(self.path, "rb") as handle:
                 start = handle.read(8)
                 length = int.from_bytes(start, "little")
                 if length > _HEADER_LIMIT:
-                    raise DamagedError("it is no safetensors file")
+                    raise DamagedError("it is not a safetensors file")
                 if digest(start + handle.read(length)) != self.header:
-                    raise DamagedError("its header is not the one that was written")
+                    raise DamagedError("its header has changed")
 
     def stamp(self) -> tuple[int, int, int]:
         """Another one when the file is not what it was."""
@@ -190,7 +190,7 @@ class TensorFile:
         """The tensors' rows that belong to a run, once its checksum has been found right."""
         parts = dict(_of_run(self.tensors(), spans, digest))
         if checksum(iter(parts.items())) != expected:
-            raise DamagedError("its contents are not those that were written")
+            raise DamagedError("its contents have changed")
         return parts
 
 

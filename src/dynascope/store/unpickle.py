@@ -115,7 +115,7 @@ class _Budget:
 
 
 class _Source:
-    """Bytes, and how far they have been read. A slice of them is no copy."""
+    """Bytes, and how far they have been read. Slicing does not copy."""
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
@@ -360,7 +360,7 @@ class _Announced:
 
 
 def _fits(values: object, kinds: tuple[type, ...]) -> bool:
-    """Whether this is a tuple of exactly these types: True is no number here."""
+    """Whether this is a tuple of exactly these types: True does not count as a number."""
     return type(values) is tuple and tuple(map(type, values)) == kinds
 
 

@@ -34,7 +34,7 @@ _ASK = 2.0  # seconds between questions to the cluster's head
 _LOST = 15.0  # seconds without an answer after which it is gone
 _PATIENCE = 30.0  # seconds without a core in the whole cluster before a warning
 _GIVE_UP = 900.0  # and before it ends: nodes may be on their way, but not for ever
-_AGAIN = "what is finished is kept: run the same again"
+_AGAIN = "finished runs are saved; run the same command to resume"
 
 
 class ClusterWarning(UserWarning):
@@ -44,7 +44,7 @@ class ClusterWarning(UserWarning):
 class ClusterError(DynascopeError):
     """Something failed on the way."""
 
-    code = 1  # nobody's input is wrong
+    code = 1  # not the user's mistake
 
 
 class LostClusterError(ClusterError):
@@ -165,7 +165,7 @@ class Cores:
                 self._answered = now
                 self._count = int(self._ray.cluster_resources().get("CPU", 0))
             elif now > self._answered + _LOST:
-                text = f"ray: the cluster's head does not answer any more; {_AGAIN}."
+                text = f"ray: the cluster's head no longer answers; {_AGAIN}."
                 raise LostClusterError(text)
             self._judge(now)
         return self._count
@@ -186,7 +186,7 @@ class Cores:
         elif without > _GIVE_UP:
             raise ClusterError(
                 f"ray: expected a node with a core, but the cluster had none for {without:.0f} "
-                f"seconds; {_AGAIN}, when it has."
+                f"seconds; {_AGAIN}."
             )
         elif without > _PATIENCE and not self._warned:
             self._warned = True
@@ -210,7 +210,7 @@ def failures(ray: Any) -> Iterator[None]:
         text = f"ray: the cluster failed ({reason(error)}); {_AGAIN}."
         raise LostClusterError(text) from None
     except ray.exceptions.RayError as error:
-        text = f"ray: the cluster lost a shard for good ({reason(error)}); {_AGAIN}."
+        text = f"ray: the cluster lost a shard ({reason(error)}); {_AGAIN}."
         raise ClusterError(text) from None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynascope.analysis_row import Failure, raise_first
 from dynascope.engine import check_memory, count_threads
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Described, DynascopeError, expected
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
@@ -75,7 +75,7 @@ class _Sweep:
             if not self._analyse(report):
                 break
             self._look()  # runs proved damaged when they were read: they are trained again
-        all_else = "all else is done and kept, and the same sweep again tries the rest"
+        all_else = "everything else is saved; run the same sweep again to retry"
         raise_first(self._failures, all_else)
         return self._status.finished_runs
 
@@ -105,7 +105,7 @@ class _Sweep:
         unread = np.array([run for each in left for run in each.table["id"].to_pylist()], "S20")
         lost = self._damage({*self._index.shard[np.isin(self._index.ids, unread)].tolist()})
         if lost and self._execution.strict:
-            raise DynascopeError(f"{lost[0].path}: expected as written, but {lost[0].why}.")
+            raise DynascopeError(f"{lost[0].path}: damaged: {lost[0].why}.")
         self._index.damage.extend(lost)
         set_aside(self._index, self._holds_ours)
         return any(not each.path.exists() for each in lost)
@@ -175,12 +175,10 @@ class _Sweep:
 
 
 def _refuse_unreadable(index: Index) -> None:
-    """Stop where it cannot be known what is there: to compute it again might be in vain."""
+    """Stop if files cannot be read, since their runs might be computed again for nothing."""
     for each in index.damage:
         if not each.certain and is_ours(each.path):
-            error = DynascopeError(
-                f"{each.path}: expected to be readable, but {each.why}; nothing was changed."
-            )
+            error = DynascopeError(f"{each.path}: cannot be read: {each.why}; nothing was changed.")
             error.code = 1
             raise error
 
@@ -218,6 +216,8 @@ def check_place(folder: Path) -> None:
                 return
         strangers = [file.name for file in folder.iterdir() if file.name[0] != "."]
     except OSError as error:
-        raise DynascopeError(f"{folder}: expected a folder ({error.strerror}).") from None
+        raise DynascopeError(f"{folder}: cannot be used as a folder ({error.strerror}).") from None
     if strangers:
-        raise expected(str(folder), "a new folder or one of a sweep", f"one with {strangers[0]}")
+        raise expected(
+            str(folder), "a new folder or one of a sweep", Described(f"one with {strangers[0]}")
+        )

@@ -55,7 +55,7 @@ class Estimate:
 
 
 def estimate(work: Iterable[tuple[Config, int]], threads: int | None) -> Estimate:
-    """Time and disk of configs with so many runs each; times a few of them to know the machine."""
+    """Time and disk space for configs with so many runs each, from timing a few on this machine."""
     configs = [(config, runs) for config, runs in work if runs]
     if not configs:
         return Estimate(0, 0.0, 1, 0)

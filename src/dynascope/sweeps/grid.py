@@ -149,7 +149,7 @@ def _seeds(value: object) -> tuple[int, ...]:
     seeds = tuple(Whole(0, MAX_SEED).check("seeds", seed) for seed in listed)
     if len(set(seeds)) < len(seeds):
         twice = Counter(seeds).most_common(1)[0][0]
-        raise refusal("seeds", "each seed once", f"{twice} is there twice")
+        raise refusal("seeds", "each seed once", f"{twice} appears twice")
     return seeds
 
 
@@ -203,8 +203,8 @@ def _parents_first(chains: Mapping[str, StageGrid]) -> list[StageGrid]:
         at = name
         while at != "base" and at not in ordered:
             if at in way:
-                but = f"{', '.join([*way][:5])} come from each other in a circle"
-                raise refusal(f"chain.{at}.from", "a way back to base", but)
+                but = f"{', '.join([*way][:5])} form a circle"
+                raise refusal(f"chain.{at}.from", "a chain that starts from base", but)
             way[at] = chains[at]
             at = chains[at].parent or "base"
         ordered.update(reversed(way.items()))

@@ -1,4 +1,4 @@
-"""What one sweep plans and another does not, in words for a person.
+"""What one sweep plans and another does not, in words.
 
 Two plans are compared by lineages: a run is its config, those it was fine-tuned from, what is
 recorded of it, and its seed. How the file spells them does not count. Limits: both grids are
@@ -24,11 +24,11 @@ def difference(old: Grid, new: Grid) -> list[str]:
     >>> few = parse_grid({"seeds": 5, "grid": {"training.lr": [0.1]}})
     >>> many = parse_grid({"seeds": 9, "grid": {"training.lr": [0.1, 0.2]}})
     >>> difference(few, many), difference(many, few)
-    ([], ['grid training.lr lost 0.2', 'seeds lost 5-8'])
+    ([], ['grid training.lr no longer has 0.2', 'seeds no longer has 5-8'])
     """
     phrases = _lost_configs(old, new)
     lost = sorted(set(old.seeds) - set(new.seeds))
-    return [*phrases, f"seeds lost {_listed(_ranges(lost))}"] if lost else phrases
+    return [*phrases, f"seeds no longer has {_listed(_ranges(lost))}"] if lost else phrases
 
 
 def _lost_configs(old: Grid, new: Grid) -> list[str]:
@@ -45,7 +45,11 @@ def _lost_configs(old: Grid, new: Grid) -> list[str]:
         if not found:  # every option has the values that it had, but not in all combinations
             above = lineages[stage.parent] if stage.parent is not None else []
             own = [i for i in lost if not above or above[made.parents[i]] in planned]
-            found = [f"lost {label(old, stage, own[0])}{_more(len(own) - 1)}"] if own else []
+            found = (
+                [f"it no longer has {label(old, stage, own[0])}{_more(len(own) - 1)}"]
+                if own
+                else []
+            )
         phrases += found
     return phrases
 
@@ -91,7 +95,7 @@ def _change(name: str, stage: StageGrid, twin: StageGrid, made: Stage, planned: 
     root, kinds = stage.parent is None, _said(stage)
     if len(had) > 1 and name in kinds and (root or name in _said(twin)):
         of = "" if root else f" of chain {stage.name}"
-        return f"{kinds[name]} {name}{of} lost {_listed(map(spelt, lost))}"
+        return f"{kinds[name]} {name}{of} no longer has {_listed(map(spelt, lost))}"
     was = _listed(map(spelt, had)) if root or name in kinds else "the parent's"
     now = _listed(map(spelt, has)) if root or name in _said(twin) else "the parent's"
     of = "" if name.startswith("record.") else f" of {title(stage)}"

@@ -113,7 +113,7 @@ def read_table(
     if not isinstance(value, Mapping):
         raise expected(where, "a table", value)
     if not value:
-        raise refusal(where, "a table with something in it", "it is empty")
+        raise refusal(where, "a table with entries", "it is empty")
     for key in value if keys else ():
         if key not in keys:
             raise unknown("" if where == "sweep" else where, key, keys, "key")
@@ -139,11 +139,11 @@ def _options(where: str, value: object, taken: Mapping[str, str]) -> dict[str, o
     found: dict[str, object] = {}
     for name, inner in _leaves(where, value):
         if name in found or name in taken:
-            but = f"it is also in {taken[name]}" if name in taken else "it is there twice"
+            but = f"it is also in {taken[name]}" if name in taken else "it appears twice"
             raise refusal(f"{where}.{name}", "an option in one place", but)
         if where != "base" and name.startswith("record."):
-            but = "recording makes no other run; it belongs in [base]"
-            raise refusal(f"{where}.{name}", "an option that makes other runs", but)
+            but = "recording does not change a run; put it in [base]"
+            raise refusal(f"{where}.{name}", "an option that changes the runs", but)
         found[name] = inner
     return found
 
@@ -151,7 +151,7 @@ def _options(where: str, value: object, taken: Mapping[str, str]) -> dict[str, o
 def read_settings(where: str, value: object) -> dict[str, Any]:
     """Options with one value each."""
     return {
-        name: _value(f"{where}.{name}", OPTIONS[name], inner, "several values make a [grid]")
+        name: _value(f"{where}.{name}", OPTIONS[name], inner, "put several values in [grid]")
         for name, inner in _options(where, value, {}).items()
     }
 
@@ -223,7 +223,7 @@ def _factor(where: str, lists: Mapping[str, object]) -> Factor:
     if len(distinct) < len(rows) and not any(isinstance(each, Mapping) for each in lists.values()):
         twice = Counter(rows).most_common(1)[0][0]
         what = "each value once" if not others else "each combination once"
-        but = f"{', '.join(settings(columns, twice))} is there twice"
+        but = f"{', '.join(settings(columns, twice))} appears twice"
         raise refusal(f"{where}.{first}", what, but)
     return Factor(tuple(columns), tuple(distinct))
 

@@ -35,7 +35,7 @@ def read_ledger(folder: Path) -> Ledger | None:
             raise ValueError("it is not as dynascope writes it")
         body = described["sweep"]
         if described.get("sha256") != _checksum(body):
-            raise ValueError("its contents are not those that were written")
+            raise ValueError("its contents have changed")
         if body["format"] != FORMAT:
             raise ValueError(f"it has format {body['format']}, and this dynascope reads {FORMAT}")
         return Ledger(Grid.from_dict(body["grid"]), tuple(body["batches"]))
@@ -45,8 +45,8 @@ def read_ledger(folder: Path) -> Ledger | None:
         raise DynascopeError(f"{path}: cannot be read ({error.strerror}).") from None
     except (ValueError, LookupError, TypeError) as error:
         raise DynascopeError(
-            f"{path}: expected as written, but {error}; the runs are safe: move this file away, "
-            "and the same sweep command writes it anew."
+            f"{path}: damaged: {error}. The runs are safe: move this file away and run the same "
+            "sweep again to write it anew."
         ) from None
 
 
@@ -57,8 +57,8 @@ def check_agreement(folder: Path, grid: Grid) -> Ledger | None:
     if lost:
         more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
         raise DynascopeError(
-            f"{folder}: expected a grid that contains the one it was begun with, but "
-            f"{'; '.join(lost[:_SHOWN])}{more}; choose another folder for another sweep."
+            f"{folder}: expected a grid that contains the one it was started with, but "
+            f"{'; '.join(lost[:_SHOWN])}{more}; choose another folder for a different sweep."
         )
     return old
 

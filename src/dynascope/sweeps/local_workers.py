@@ -16,7 +16,7 @@ def work_locally(
     report: Report | None,
     threads: int | None,
 ) -> None:
-    """Train every job and keep each shard as soon as its last run is there.
+    """Train every job and save each shard as soon as its last run is done.
 
     No thread waits for the end of a shard: it goes on with the next one's runs. When it ends early
     the finished runs of unfinished shards are kept, too.

@@ -70,7 +70,7 @@ class Known:
             if there != (list(wanted) if isinstance(wanted, tuple) else wanted):
                 raise DynascopeError(
                     f"{self._index.folder}: expected runs with record.{name} = {wanted}, but run "
-                    f"{self._ids[at]} is there with {there}; choose another folder."
+                    f"{self._ids[at]} in it has {there}; choose another folder."
                 )
 
     def diverged(self, at: int) -> bool:

@@ -199,7 +199,9 @@ class _Expansion:
         one, two = _combination(self.grid, twin, place), _combination(self.grid, stage, index)
         here = cut(", ".join(each for each in two if each not in one))
         there = cut(", ".join(each for each in one if each not in two))
-        raise DynascopeError(f"{here}: expected other runs than {there} makes, but got the same.")
+        raise DynascopeError(
+            f"{here}: makes the same runs as {there}; change an option in one of them."
+        )
 
 
 def check_fine_tuning(parent: Config, config: Config) -> None:

@@ -55,8 +55,8 @@ def connected(address: str) -> Iterator[tuple[Any, bool]]:
             text = f"ray: no cluster could be started on this machine ({reason(error)})."
         else:
             text = (
-                f"ray: expected to be let in at {address}, but was not ({reason(error)}); it "
-                "takes the same Ray as there, and the same RAY_AUTH_MODE and token if it has one."
+                f"ray: the cluster at {address} refused the connection ({reason(error)}); use the "
+                "same version of Ray and, if it has them, the same RAY_AUTH_MODE and token."
             )
         raise DynascopeError(text) from None
     try:
@@ -75,7 +75,7 @@ def _import(address: str) -> Any:
     try:
         import ray
     except ImportError:
-        raise DynascopeError("ray: not installed; pip install 'dynascope[ray]' adds it.") from None
+        raise DynascopeError("ray: not installed; run: pip install 'dynascope[ray]'.") from None
     return ray
 
 
@@ -87,8 +87,8 @@ def _find(ray: Any, address: str) -> None:
             knock(where)
     except REFUSALS as error:
         raise DynascopeError(
-            f"ray: expected a cluster at {address}, but found none ({reason(error)}); `ray start "
-            "--head` starts one, and --ray local needs none."
+            f"ray: expected a cluster at {address}, but found none ({reason(error)}); start "
+            "one with `ray start --head`, or use --ray local, which needs none."
         ) from None
 
 

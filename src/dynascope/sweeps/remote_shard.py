@@ -74,7 +74,7 @@ class Staged:
     analyses_name: str | None = None
 
     def adopt(self, shared: SharedFolder) -> None:
-        """Move its files into the store, the one that counts last; again is no harm."""
+        """Move its files into the store, the one that counts last; doing it twice does no harm."""
         source = shared.staging / self.place
         files = [(TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)]
         if self.analyses_name:

@@ -4,11 +4,11 @@
 #   dynascope sweep --slurm > job.sh
 #   sbatch --nodes 4 --time 8:00:00 job.sh grid.toml runs/grid
 #
-# What follows the folder goes to `dynascope sweep`, for instance --results shared. The folder must
-# be on a file system that the first node sees; with --results shared, all nodes.
+# Options after the folder go to `dynascope sweep`, for instance --results shared. The folder must
+# be on a file system that the first node can reach; with --results shared, all nodes.
 #
-# The same command again goes on where the last job stopped. Two minutes before its time limit a
-# job stops by itself and queues again; a job whose node fails goes on with the others.
+# To resume, run the same command again. Two minutes before its time limit a job stops by itself and
+# queues again. If a node fails, the job goes on with the others.
 #
 # Options of sbatch, which the command line overrides:
 #SBATCH --job-name=dynascope
@@ -26,8 +26,8 @@ if [ $# -lt 2 ] || [ -z "${SLURM_JOB_ID:-}" ]; then
   exit 2
 fi
 
-# Here: whatever makes `dynascope`, `ray` and their `python` available on a node, if the shell that
-# calls sbatch does not have them already, such as
+# Add here what makes `dynascope`, `ray` and their `python` available on a node, if the shell that
+# calls sbatch does not have them, such as
 #   module load python
 #   source ~/venv/bin/activate
 
@@ -36,7 +36,7 @@ port=$((20000 + SLURM_JOB_ID % 10000))  # jobs that share a node do not meet
 log=slurm-$SLURM_JOB_ID.ray.log
 patience=120                            # seconds for nodes to join; later ones are used as well
 
-# Only who knows this may talk to the cluster: other users are on the same network.
+# Other users are on the same network: only those who know this token may use the cluster.
 RAY_AUTH_TOKEN=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
 export RAY_AUTH_TOKEN RAY_AUTH_MODE=token
 export RAY_USAGE_STATS_ENABLED=0 RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S=0

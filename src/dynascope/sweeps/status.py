@@ -18,7 +18,7 @@ from dynascope.sweeps.plan import expand
 
 @dataclass(frozen=True)
 class StageStatus:
-    """How one stage stands."""
+    """The progress of one stage."""
 
     name: str
     runs: int
@@ -28,7 +28,7 @@ class StageStatus:
 
 @dataclass(frozen=True)
 class Overview:
-    """How a sweep stands."""
+    """The progress of a sweep."""
 
     folder: Path
     stages: tuple[StageStatus, ...]
@@ -59,11 +59,11 @@ class Overview:
 
 
 def overview(folder: PathLike) -> Overview:
-    """Read how the sweep of a folder stands."""
+    """Read the progress of a folder's sweep."""
     path = path_of(folder)
     ledger = read_ledger(path)
     if ledger is None:
-        what = f"it has no {SWEEP}" if path.is_dir() else "there is none"
+        what = f"it has no {SWEEP}" if path.is_dir() else "there is no such folder"
         raise DynascopeError(f"{path}: expected the folder of a sweep, but {what}.")
     at_work = holder(path)  # before the runs: a sweep that ends meanwhile was at work
     index = open_index(path)

@@ -187,4 +187,4 @@ def _check_size(found: Given) -> None:
     each = sum(math.prod(shapes[name]) for name in found.names) * shapes["token_embedding"][0]
     if each * len(found.tokens) > MAX_NUMBERS:
         what = f"at most {MAX_NUMBERS // each} sequences (a gigabyte of class gradients)"
-        raise expected("tokens", what, len(found.tokens), "take some at a time")
+        raise expected("tokens", what, len(found.tokens), "pass fewer at a time")

@@ -58,7 +58,7 @@ class Alignment:
 
     @property
     def aligned(self) -> bool:
-        """Most of the way is along at most five directions, and that is no chance."""
+        """Most of the way is along at most five directions, more than by chance."""
         return self.escape.five >= t.ALIGNED_SHARE and self.p_value.five <= t.ALIGNED_CHANCE
 
 

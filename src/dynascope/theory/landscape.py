@@ -19,7 +19,7 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Examples, Split, check_seed
 from dynascope.engine import count_threads
-from dynascope.errors import expected
+from dynascope.errors import Described, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
@@ -118,7 +118,7 @@ def landscape_around(
 
     `directions`: "negative", the eigenvectors of the Hessian's two lowest eigenvalues; "sharp", of
     the two largest in size; "random", Gaussian ones of this `seed` (NumPy's PCG64) with filter
-    normalisation; or a pair of one's own, `Parameters` or flat. The grid has `points` x `points`
+    normalisation; or your own pair, `Parameters` or flat. The grid has `points` x `points`
     points, from -`extent` to `extent` (None: 1) on both axes; of an odd number, one is the centre.
     `frozen` is written as in `training.frozen`.
 
@@ -224,12 +224,16 @@ def _plane(
         return planes.given_directions(directions, parameters, free)
     kind = Choice(names).check("directions", directions)
     if free.sum() < 2:
-        raise expected("training.frozen", "at least two weights left to move", int(free.sum()))
+        raise expected(
+            "training.frozen", "at least two weights that are not frozen", int(free.sum())
+        )
     if kind != "random":
         return planes.eigenvectors(kind, _spectrum(centre, free), free)
     plane = planes.random_directions(parameters, free, check_seed(seed))
     if not plane.spanned:
-        raise expected("parameters", "weights to scale random directions by", "too few but zeros")
+        raise expected(
+            "parameters", "weights to scale random directions by", Described("too many zeros")
+        )
     return plane
 
 
@@ -251,7 +255,7 @@ def _spectrum(centre: Centre, free: Array) -> Spectrum:
 def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.SlicePlane:
     plane = planes.through(*weights)
     if not plane.spanned:
-        got = f"{epochs[1]} and {epochs[2]}, on one line with it"
+        got = Described(f"{epochs[1]} and {epochs[2]}, on one line with it")
         raise expected("toward", f"two epochs that span a plane with epoch {epochs[0]}", got)
     return plane
 
@@ -259,7 +263,7 @@ def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.SlicePla
 def _window(
     run: Run, epochs: Sequence[int], known: dict[int, Array], plane: planes.SlicePlane
 ) -> Window:
-    """What the picture shows when nobody has said."""
+    """The default window of the picture."""
     centre = known[epochs[0]]
     if plane.kind == "epochs":
         rows = np.stack([known[each] for each in epochs])
@@ -300,7 +304,7 @@ def _examples(run: Run, split: Split) -> Examples:
     """The sequences and targets of a run's set."""
     chosen = run.examples(split)
     if not len(chosen[1]):
-        raise expected("split", "one with sequences", f"{split}, which has none")
+        raise expected("split", "one with sequences", Described(f"{split}, which has none"))
     return chosen
 
 

@@ -261,7 +261,7 @@ def test_an_unedited_stretch_has_no_spike(run):
 
 @pytest.mark.parametrize(
     ("steps", "why"),
-    [(0, "changed by hand"), (60, "does not give the run's epoch")],
+    [(0, "changed by hand"), (60, "does not reproduce epoch")],
     ids=["between epochs", "in the middle of one"],
 )
 def test_an_edit_that_raises_the_loss_by_itself_is_no_step(run, steps, why):
