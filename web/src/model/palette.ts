@@ -2,9 +2,11 @@
 //
 // As in the paper: sequences with one prefix share a colour, prefixes that are equal up to a
 // permutation have similar ones, the class is the marker; relevant positions are circles,
-// irrelevant ones squares; an assembler has the colour of its receptor.
+// irrelevant ones squares; an assembler has the colour of its receptor. Of data of a user's own,
+// sequences of one class share a colour, and all positions are diamonds.
 
 import { contrast, hex, lch, lighter, mix, ramp, readable, rgb, type Triple } from "./colour-space";
+import { NO_TARGET } from "./own-data";
 import { coloursOf, MARKERS, type Colours, type Marker, type ThemeName } from "./theme";
 import type { Sequences } from "./types";
 
@@ -38,8 +40,10 @@ export class Palette {
     return this.style(this.cycled(rank), relevant ? MARKERS.relevant : MARKERS.irrelevant);
   }
 
-  /** Styles of all positions 0..length-1. */
-  positions(length: number, relevant: ArrayLike<number>): PointStyle[] {
+  /** Styles of all positions 0..length-1; `relevant` is null where nobody knows which are. */
+  positions(length: number, relevant: ArrayLike<number> | null): PointStyle[] {
+    if (relevant === null)
+      return Array.from({ length }, (_, t) => this.style(this.cycled(t), MARKERS.position));
     const summed = new Set(Array.from(relevant));
     const ranks = [0, 0];
     return Array.from({ length }, (_, t) => {
@@ -66,6 +70,7 @@ export class Palette {
   }
 
   marker(target: number): Marker {
+    if (target === NO_TARGET) return MARKERS.untold;
     return MARKERS.classes[target % MARKERS.classes.length]!;
   }
 
