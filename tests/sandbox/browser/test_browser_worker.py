@@ -51,7 +51,7 @@ def test_a_worker_trains_to_the_same_bits(
     run = ds.train(config, [SEED], progress=False)[0]
     ds.Runs([run]).save(tmp_path / "store")
     positions = list(config.task.positions)
-    task = {"length": config.task.length, "vocab": config.task.vocab, "positions": positions}
+    task = config.to_dict()["task"] | {"positions": positions}
     given = {"config": config.to_dict(), "task": task, "seed": SEED, "epochs": EPOCHS}
     with show(static, tmp_path / "store", "--no-open") as server:
         page = Sandbox(browser, server.address).open_table()
