@@ -87,6 +87,8 @@ def test_no_number_is_shown_that_does_not_apply(fresh: Opener, runs: dict[str, d
     expect(page.page.get_by_label("Hessian spectrum")).not_to_have_count(0)
     expect(page.page.get_by_role("checkbox", name="Variance shares")).to_have_count(0)
     assert not any("circuit-worker" in url for url in page.requests)
+    page.open(runs["addition"], epoch=EPOCHS)
+    assert any("circuit-worker" in url for url in page.requests)
 
 
 def test_its_sequences_have_their_own_targets(page: Sandbox, runs: dict[str, ds.Run]) -> None:

@@ -61,6 +61,12 @@ export class Palette {
     return this.legible(ramp(this.colours.groups, groups > 1 ? group / (groups - 1) : 0.5));
   }
 
+  /** The colour of a group of sequences; those without a target are the last, and neutral. */
+  groupOf({ groupNames, targets, count }: Sequences, group: number): string {
+    const told = groupNames.length - (targets[count - 1] === NO_TARGET ? 1 : 0);
+    return group < told ? this.group(group, told) : this.legible(this.colours.quiet);
+  }
+
   /** Styles of all sequences. */
   sequences(sequences: Sequences): PointStyle[] {
     const fills = this.prefixes(sequences);
@@ -128,7 +134,7 @@ export class Palette {
       const g = groupOf[i]!;
       const size = sizes[g]!;
       const shift = size > 1 ? SPREAD * ((2 * place) / (size - 1) - 1) : 0;
-      return this.legible(lighter(this.group(g, groupNames.length), shift));
+      return this.legible(lighter(this.groupOf(sequences, g), shift));
     });
   }
 

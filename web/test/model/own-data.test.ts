@@ -47,6 +47,10 @@ test("a class has one colour and its marker, no target a marker of its own", () 
   );
   assert.equal(styles[1]!.fill, styles[2]!.fill);
   assert.equal(new Set(styles.map((style) => style.fill)).size, 3);
+  const told = new Palette("light").sequences(
+    sequencesOfClasses(TASK, ROWS.slice(0, 3), [1, 0, 1]),
+  );
+  assert.deepEqual(told, styles.slice(0, 3), "a class looks the same beside what has no target");
 });
 
 test("targets are those of the data, the first of several", () => {
