@@ -199,6 +199,31 @@ def test_a_run_is_that_of_python(server: Server, runs: ds.Runs, number: int) -> 
         assert np.array_equal(found, np.concatenate([tokens.ravel(), targets]))
 
 
+def test_a_few_sequences_of_each_class(server: Server, runs: ds.Runs) -> None:
+    run, path = runs[0], f"/api/run/{runs[0].id}/sequences"
+    told = server.get(f"{path}?most=6").json
+    assert told["set"] == "test"
+    tokens, targets = (each.tolist() for each in run.examples("test"))
+    assert len({*map(tuple, told["tokens"])}) == len(told["tokens"]) == 6
+    assert [targets[tokens.index(row)] for row in told["tokens"]] == told["targets"]
+    assert np.bincount(told["targets"]).tolist() == [3, 3]
+    places = [tokens.index(row) for row in told["tokens"]]
+    assert places == sorted(places)
+    every = server.get(f"{path}?most=999").json
+    assert {*map(tuple, every["tokens"])} == {*map(tuple, tokens)}
+
+
+def test_sequences_of_data_of_its_own(server: Server, runs: ds.Runs) -> None:
+    """Without a test set they are those of the train set."""
+    run = runs[list(RUNS).index("data")]
+    answer = server.get(f"/api/run/{run.id}/sequences?most=1")
+    assert answer.json == {"set": "train", "tokens": [[0, 1, 0, 1, 1]], "targets": [1]}
+    again = server.get(f"/api/run/{run.id}/sequences?most=1", If_None_Match=answer.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+    task = server.get(f"/api/run/{run.id}").json["task"]
+    assert (task["name"], task["positions"], task["classes"]) == ("own data", None, 2)
+
+
 N = 42 * 31 * 4  # bytes of the first run's trajectory
 RANGES = [
     ("bytes=0-9", slice(0, 10)),
@@ -270,6 +295,10 @@ def test_a_trajectory_of_many_pieces_is_whole(static: Path, tmp_path: Path) -> N
         ("/api/run/{id}/examples", 400, "Expected split=train or split=test."),
         ("/api/run/{id}/examples?split=all", 400, "split=train|test"),
         ("/api/run/{id}/examples?split=train&split=test", 400, "each once"),
+        ("/api/run/{id}/sequences", 400, "Expected most=256"),
+        ("/api/run/{id}/sequences?most=0", 400, "each once"),
+        ("/api/run/{id}/sequences?most=1000", 400, "each once"),
+        ("/api/run/{other}/sequences?most=1", 404, "The store has no run"),
         ("/api/run/{id}/weights?epoch=3", 400, "no parameters but none"),
         ("/api/run/{id}/analysis?curvature=yes", 400, "curvature=0|1"),
         ("/api/run/{id}/nothing", 404, "nothing at this address"),

@@ -161,6 +161,13 @@ TABLE: dict[str, list[Case]] = {
         Case("/api/run/{id}/examples?split=train%00", 400),
         Case("/api/run/{id}/examples?split[]=train", 400),
         Case("/api/run/{id}/analysis?curvature=1;curvature=0", 400),
+        *paths(
+            *(400, "/api/run/{id}/sequences?most=-1", "/api/run/{id}/sequences?most=1e9"),
+            *("/api/run/{id}/sequences?most=01", "/api/run/{id}/sequences?most=%d9%a3"),
+            *("/api/run/{id}/sequences?most=5&most=5", "/api/run/{id}/sequences?most=5%00"),
+            *("/api/run/{id}/sequences?most=" + "9" * 400, "/api/run/{id}/sequences?most="),
+            *("/api/run/{id}/sequences?most[]=5", "/api/run/{id}/sequences?split=test&most=5"),
+        ),
     ],
     "other methods": [
         Case(f"{method} /api/runs HTTP/1.1", 405)

@@ -31,6 +31,7 @@ from dynascope.store.tables import schema_of
 VERSION = 1
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
 _EPOCH = re.compile(r"[0-9]{1,9}", re.ASCII)
+_MOST = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 _DAMAGE_NAMED = 20  # damaged files
 
 
@@ -68,6 +69,7 @@ class Api:
             Route(f"{run}/weights", self._bytes(run_answers.weights)),
             Route(f"{run}/state/{{epoch}}", self.state),
             Route(f"{run}/examples", self.examples),
+            Route(f"{run}/sequences", self.sequences),
             Route(f"{run}/analysis", self.analysis),
             Route("/{path:path}", self.file),
         ]
@@ -105,6 +107,12 @@ class Api:
         if "split" not in asked:
             raise RequestError(400, "Expected split=train or split=test.")
         return send_blob(request, run_answers.examples(self._run(request)[1], asked["split"]))
+
+    def sequences(self, request: Request) -> Response:
+        asked = parameters(request.url.query, most=_MOST)
+        if "most" not in asked:
+            raise RequestError(400, "Expected most=256, or another number from 1 to 999.")
+        return _send(request, run_answers.sequences(self._run(request)[1], int(asked["most"])))
 
     async def analysis(self, request: Request) -> Response:
         asked = parameters(request.url.query, curvature=re.compile("0|1"))

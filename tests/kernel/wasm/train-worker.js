@@ -2,7 +2,11 @@
 
 import { Kernel, modelOptions } from "./kernel.js";
 
-onmessage = async ({ data: { config, task, seed, epochs } }) => {
+// What a promise is rejected with, a page does not hear of: it is thrown again.
+onmessage = ({ data }) =>
+  train(data).then(postMessage, (error) => setTimeout(() => { throw error; }));
+
+async function train({ config, task, seed, epochs }) {
   const kernel = await Kernel.load(await (await fetch("/kernel.wasm")).arrayBuffer());
   const model = kernel.model(modelOptions(config));
   const trainer = model.trainer({
@@ -13,5 +17,5 @@ onmessage = async ({ data: { config, task, seed, epochs } }) => {
     start: model.initialize(seed),
   });
   trainer.advance(epochs);
-  postMessage([...new Uint8Array(trainer.parameters().buffer)]);
-};
+  return [...new Uint8Array(trainer.parameters().buffer)];
+}

@@ -1,14 +1,24 @@
 // Two runs side by side: where they differ.
 
 import { percent, short } from "../model/number-text";
+import { hasOwnData } from "../model/own-data";
+import type { RunInfo } from "../model/types";
 import { change, epoch, slots, seen, type Slot } from "../state/page-state";
 
 const MOST = 8; // options that are listed
 
+type Row = [name: string, left: string, right: string];
+
+/** The options of a run, as far as they have a meaning for it. */
+function applying({ config, task }: RunInfo): object {
+  if (!hasOwnData(task)) return config;
+  return { ...config, task: { ...config.task, name: task.name, relevant: undefined } };
+}
+
 /** Options in which two configs differ, as "model.dim". */
-function differences(a: object, b: object, path = ""): [string, string, string][] {
+function differences(a: object, b: object, path = ""): Row[] {
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].flatMap((key): [string, string, string][] => {
+  return [...keys].flatMap((key): Row[] => {
     const [x, y] = [(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]];
     if (JSON.stringify(x) === JSON.stringify(y)) return [];
     if (isTable(x) && isTable(y)) return differences(x, y, `${path}${key}.`);
@@ -27,12 +37,13 @@ const isTable = (value: unknown): value is object =>
 export function CompareCard() {
   const [a, b] = slots.value;
   if (!a || !b) return null;
-  const differing = differences(a.info.config, b.info.config);
-  const rows: [string, string, string][] = [
+  const differing = differences(applying(a.info), applying(b.info));
+  const judged = [a, b].some((slot) => !hasOwnData(slot.info.task));
+  const rows: Row[] = [
     ["seed", String(a.info.seed), String(b.info.seed)],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
-    ["circuit", verdict(a), verdict(b)],
+    ...(judged ? [["circuit", verdict(a), verdict(b)] satisfies Row] : []),
     ...differing.slice(0, MOST),
   ];
   return (
@@ -43,7 +54,9 @@ export function CompareCard() {
           {rows.map(([name, left, right]) => (
             <tr>
               <th scope="row" title={name}>
-                {name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
+                {name === "task.name"
+                  ? "task"
+                  : name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
               </th>
               <td>{left}</td>
               <td>{right}</td>

@@ -4,17 +4,22 @@ import type { ComponentChildren } from "preact";
 import { FARTHEST, marginOf } from "../model/margin";
 import type { Mark } from "../model/marks";
 import { nats, percent, short } from "../model/number-text";
+import { NO_TARGET } from "../model/own-data";
 import { sequenceName } from "../model/sequences";
 import type { PointPanel, Scene } from "../model/types";
 import { mark, pinned, slots, type Slot } from "../state/page-state";
 
+/** A value of null: there is none for this task. */
 type Fact = [name: string, value: ComponentChildren, mono?: boolean];
 
 export function PointerCard() {
   const marked = mark.value ?? pinned.value;
   const slot = marked && slots.value[marked.slot];
   const scene = slot?.scene.value;
-  const facts = marked && slot && scene ? factsOf(marked, slot, scene) : null;
+  const facts =
+    marked && slot && scene
+      ? factsOf(marked, slot, scene).filter(([, value]) => value !== null)
+      : null;
   return (
     <section class="card pointer" aria-live="off">
       <h2>Under the pointer {pinned.value && <small>pinned</small>}</h2>
@@ -60,14 +65,20 @@ function place(name: string, scene: Scene, panel: PointPanel, index: number): Fa
   return [name, `${short(x[index])}, ${short(y[index])}`];
 }
 
+/** null: nobody knows. */
+function isRelevant(position: number, { info }: Slot): boolean | null {
+  return info.task.positions?.includes(position) ?? null;
+}
+
 function positionFacts(position: number, slot: Slot, scene: Scene): Fact[] {
   const { count, length } = slot.sequences.value;
+  const relevant = isRelevant(position, slot);
   let sum = 0;
   for (let i = 0; i < count; i++) sum += scene.attention[i * length + position]!;
   return [
     [
       "position",
-      `${position}, ${slot.info.positions.includes(position) ? "relevant" : "irrelevant"}`,
+      relevant === null ? position : `${position}, ${relevant ? "relevant" : "irrelevant"}`,
     ],
     place("P", scene, "positions", slot.plan.value.positions.indexOf(position)),
     ["mean attention", percent(sum / count)],
@@ -79,9 +90,10 @@ function pairFacts(pair: number, slot: Slot, scene: Scene): Fact[] {
   const { length, positions, pairTokens } = plan.value;
   const [token, position] = [Math.floor(pair / length), pair % length];
   const index = pairTokens.indexOf(token) * positions.length + positions.indexOf(position);
+  const relevant = isRelevant(position, slot);
   return [
     ["token at position", `${token} at ${position}`],
-    ["relevant", slot.info.positions.includes(position) ? "yes" : "no"],
+    ["relevant", relevant === null ? null : relevant ? "yes" : "no"],
     place("E + P", scene, "embeddings", index),
     ["|E + P|", short(scene.norms.embeddings[index])],
     place("V z", scene, "values", index),
@@ -89,17 +101,20 @@ function pairFacts(pair: number, slot: Slot, scene: Scene): Fact[] {
 }
 
 function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
-  const { targets, group, groupNames } = slot.sequences.value;
+  const { targets, group, groupNames, positions } = slot.sequences.value;
   const { classes } = slot.plan.value;
   const prediction = scene.predictions[index] ?? 0;
   const target = targets[index] ?? 0;
   const probabilities = scene.probabilities.subarray(index * classes, (index + 1) * classes);
+  const known = target !== NO_TARGET;
+  const predicted = `${prediction} (${percent(probabilities[prediction])})`;
+  const margin = known ? marginOf(probabilities, target) : NaN;
   return [
     ["sequence", sequenceName(slot.sequences.value, index), true],
-    ["relevant tokens", groupNames[group[index] ?? 0]],
-    ["target / prediction", `${target} / ${prediction} (${percent(probabilities[prediction])})`],
-    ["p of the target", percent(probabilities[target], 2)],
-    ["margin", nats(marginOf(probabilities, target), FARTHEST[slot.info.config.precision])],
+    ["relevant tokens", positions && groupNames[group[index] ?? 0]],
+    ["target / prediction", `${known ? target : "none"} / ${predicted}`],
+    ["p of the target", known ? percent(probabilities[target], 2) : null],
+    ["margin", known ? nats(margin, FARTHEST[slot.info.config.precision]) : null],
     place("ξ", scene, "sequence", index),
     ["|ξ|", short(scene.norms.sequence[index])],
   ];

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { percent } from "../model/number-text";
+import { OWN_DATA } from "../model/own-data";
 import { RunOptions } from "../model/runs/run-options";
 import { UNSOLVED } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
@@ -55,15 +56,15 @@ function rowsOf({ table }: AllRuns): number[] {
 }
 
 function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
-  const { id, seed, verdict, accuracy, spikes } = knownOf(all, row);
+  const { id, seed, own, verdict, accuracy, spikes } = knownOf(all, row);
   const open = seen.runs.value.includes(id);
-  const told = [`Seed ${seed}`, verdict || "not analysed", ...options.all(row)].join(", ");
+  const told = [`Seed ${seed}`, verdict || (own ? OWN_DATA : "not analysed"), ...options.all(row)];
   return (
     <li class={open ? "open" : ""}>
       <button
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
-        title={`${told}. Click to open it; with shift: beside the first.`}
+        title={`${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`}
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />
@@ -82,10 +83,13 @@ function knownOf({ table, answer }: AllRuns, row: number) {
   const id = String(cell("id"));
   const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value;
   const accuracy = cell("accuracy");
-  const unsolved = typeof accuracy === "number" && accuracy <= answer.thresholds.solved_accuracy;
+  const own = cell("data") !== null;
+  const unsolved =
+    !own && typeof accuracy === "number" && accuracy <= answer.thresholds.solved_accuracy;
   return {
     id,
     seed: String(cell("seed")),
+    own, // data, for which there is no verdict
     verdict: String(cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? UNSOLVED : "")),
     accuracy,
     spikes: cell("spikes") ?? found?.spikes?.spikes.length,

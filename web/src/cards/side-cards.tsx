@@ -1,11 +1,13 @@
 // The side: what is known at this epoch, in cards.
 
 import { percent, short } from "../model/number-text";
+import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import type { CircuitNow } from "../workers/protocol";
 import { CompareCard } from "./compare-card";
+import { OwnDataCard } from "./own-data-card";
 import { PointerCard } from "./pointer-card";
 import { RunList } from "./run-list";
 import { SpikeCard } from "./spike-card";
@@ -16,7 +18,11 @@ export function SideCards() {
   const spike = seen.spike.value !== null;
   return (
     <aside class="side" aria-label="What is known">
-      <CircuitCard slot={slot} />
+      {hasOwnData(slot.info.task) ? (
+        <OwnDataCard slot={slot} task={slot.info.task} />
+      ) : (
+        <CircuitCard slot={slot} />
+      )}
       {spike ? <SpikeCard /> : slots.value.length > 1 && <CompareCard />}
       <PointerCard />
       {!spike && <SpikeCard />}

@@ -2,9 +2,11 @@
 //
 // As in the paper: sequences with one prefix share a colour, prefixes that are equal up to a
 // permutation have similar ones, the class is the marker; relevant positions are circles,
-// irrelevant ones squares; an assembler has the colour of its receptor.
+// irrelevant ones squares; an assembler has the colour of its receptor. Of data of a user's own,
+// sequences of one class share a colour, and all positions are diamonds.
 
 import { contrast, hex, lch, lighter, mix, ramp, readable, rgb, type Triple } from "./colour-space";
+import { NO_TARGET } from "./own-data";
 import { coloursOf, MARKERS, type Colours, type Marker, type ThemeName } from "./theme";
 import type { Sequences } from "./types";
 
@@ -38,8 +40,10 @@ export class Palette {
     return this.style(this.cycled(rank), relevant ? MARKERS.relevant : MARKERS.irrelevant);
   }
 
-  /** Styles of all positions 0..length-1. */
-  positions(length: number, relevant: ArrayLike<number>): PointStyle[] {
+  /** Styles of all positions 0..length-1; `relevant` is null where nobody knows which are. */
+  positions(length: number, relevant: ArrayLike<number> | null): PointStyle[] {
+    if (relevant === null)
+      return Array.from({ length }, (_, t) => this.style(this.cycled(t), MARKERS.position));
     const summed = new Set(Array.from(relevant));
     const ranks = [0, 0];
     return Array.from({ length }, (_, t) => {
@@ -57,6 +61,12 @@ export class Palette {
     return this.legible(ramp(this.colours.groups, groups > 1 ? group / (groups - 1) : 0.5));
   }
 
+  /** The colour of a group of sequences; those without a target are the last, and neutral. */
+  groupOf({ groupNames, targets, count }: Sequences, group: number): string {
+    const told = groupNames.length - (targets[count - 1] === NO_TARGET ? 1 : 0);
+    return group < told ? this.group(group, told) : this.legible(this.colours.quiet);
+  }
+
   /** Styles of all sequences. */
   sequences(sequences: Sequences): PointStyle[] {
     const fills = this.prefixes(sequences);
@@ -66,6 +76,7 @@ export class Palette {
   }
 
   marker(target: number): Marker {
+    if (target === NO_TARGET) return MARKERS.untold;
     return MARKERS.classes[target % MARKERS.classes.length]!;
   }
 
@@ -123,7 +134,7 @@ export class Palette {
       const g = groupOf[i]!;
       const size = sizes[g]!;
       const shift = size > 1 ? SPREAD * ((2 * place) / (size - 1) - 1) : 0;
-      return this.legible(lighter(this.group(g, groupNames.length), shift));
+      return this.legible(lighter(this.groupOf(sequences, g), shift));
     });
   }
 

@@ -1,6 +1,7 @@
 // The data of a panel as CSV (RFC 4180): a header, then a row for each thing that is drawn. Numbers
 // are written so that reading gives back the same ones.
 
+import { NO_TARGET } from "./own-data";
 import { sequenceName } from "./sequences";
 import type { Numbers, Panel, PointPanel, Scene, ScenePlan, Sequences } from "./types";
 import { MAP_PANELS } from "./types";
@@ -52,7 +53,7 @@ export function panelCsv(panel: Panel, what: PanelData): string | null {
     case "hessian":
       return null;
     default:
-      return csv([...KEYS[panel], "x", "y"], pointRows(panel, what));
+      return csv([...headingsOf(panel, what), "x", "y"], pointRows(panel, what));
   }
 }
 
@@ -100,18 +101,27 @@ const KEYS: Record<PointPanel, readonly string[]> = {
   output: SEQUENCE,
 };
 
+/** Where nobody knows which positions are relevant, there is no such column. */
+function headingsOf(panel: PointPanel, { sequences }: PanelData): readonly string[] {
+  return KEYS[panel].filter((name) => name !== "relevant" || sequences.positions !== null);
+}
+
 /** What the columns before x and y say of a point. */
 function keysOf(panel: PointPanel, index: number, { plan, sequences }: PanelData): Value[] {
   if (panel === "tokens") return [plan.tokens[index]!];
   if (panel === "receptors" || panel === "assemblers") return [plan.units[index]!];
   if (panel === "positions") {
     const position = plan.positions[index]!;
-    return [position, sequences.positions.includes(position) ? 1 : 0];
+    const relevant = sequences.positions?.includes(position);
+    return relevant === undefined ? [position] : [position, relevant ? 1 : 0];
   }
-  if (KEYS[panel] === SEQUENCE) return [sequenceName(sequences, index), sequences.targets[index]!];
+  if (KEYS[panel] === SEQUENCE) return [sequenceName(sequences, index), targetOf(sequences, index)];
   const [row, column] = [Math.floor(index / plan.positions.length), index % plan.positions.length];
   return [plan.pairTokens[row]!, plan.positions[column]!];
 }
+
+const targetOf = ({ targets }: Sequences, index: number): Value =>
+  targets[index] === NO_TARGET ? "" : targets[index]!;
 
 function* pointRows(panel: PointPanel, what: PanelData): Generator<Value[]> {
   const { x, y, count } = what.scene.points[panel];
@@ -136,7 +146,7 @@ function* probabilityRows({ scene, plan, sequences }: PanelData): Generator<Valu
     for (let c = 0; c < plan.classes; c++)
       yield [
         sequenceName(sequences, i),
-        sequences.targets[i]!,
+        targetOf(sequences, i),
         c,
         scene.probabilities[i * plan.classes + c]!,
       ];

@@ -9,9 +9,11 @@ export interface PhaseBand {
   phase: number; // index of its colour
 }
 
-/** From the four pictures that tell the story: what never happened has no stretch. */
+/** From the four pictures that tell the story: what never happened has no stretch, and what nobody
+ * could tell apart has none at all. */
 export function phaseBands(analysis: Analysis, last: number): PhaseBand[] {
-  const pictures = (analysis.phases?.snapshots ?? {}) as Record<string, number | null | undefined>;
+  if (!analysis.phases) return [];
+  const pictures: Record<string, number | null> = analysis.phases.snapshots;
   const solved = isSolved(analysis.circuit?.verdict.name ?? UNSOLVED);
   const cuts = [
     { at: 0, name: "before", phase: 0 },

@@ -60,10 +60,11 @@ export function sequencesOf(
   return { ...out, targets: tasks.targets(task, out.tokens) };
 }
 
-/** A sequence in the order of its positions; a dot parts relevant from irrelevant neighbours. */
+/** A sequence in the order of its positions; a dot parts relevant from irrelevant neighbours, where
+ * these are known. */
 export function sequenceName(sequences: Sequences, index: number): string {
-  const { tokens, length, vocab } = sequences;
-  const relevant = new Set(sequences.positions);
+  const { tokens, length, vocab, positions } = sequences;
+  const relevant = new Set(positions ?? []);
   let name = "";
   for (let t = 0; t < length; t++) {
     const turn = t > 0 && relevant.has(t) !== relevant.has(t - 1);
@@ -103,6 +104,7 @@ function empty(task: KernelTask, count: number): Sequences {
     length: task.length,
     vocab: task.vocab,
     positions: Int32Array.from(task.positions),
+    set: null,
     prefix: new Int32Array(count),
     prefixes: [],
     targets: new Int32Array(count),

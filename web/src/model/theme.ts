@@ -23,6 +23,8 @@ export const MARKERS = table.markers as {
   token: Marker;
   relevant: Marker;
   irrelevant: Marker;
+  position: Marker; // where nobody knows which are relevant
+  untold: Marker; // a sequence without a target
   receptor: Marker;
   assembler: Marker;
 };

@@ -7,12 +7,18 @@
 import { expected, ReadableError, shown } from "./errors";
 import type { Tasks } from "./kernel/tasks";
 import { MOST_SEQUENCES, sequencesOf } from "./sequences";
-import type { KernelTask, Sequences } from "./types";
+import type { KernelTask, Sequences, Task } from "./types";
 
 const LONGEST_TEXT = 1 << 20;
 
-/** The sequences that a text spells; an error names the sequence, the token and its place. */
+/** The sequences that a text spells, with what the kernel says of them. */
 export function parseSequences(tasks: Tasks, text: string, task: KernelTask): Sequences {
+  return sequencesOf(tasks, task, parseRows(text, task));
+}
+
+/** The tokens of the sequences that a text spells; an error names the sequence, the token and its
+ * place. */
+export function parseRows(text: string, task: Task): number[][] {
   if (text.length > LONGEST_TEXT)
     throw new ReadableError("sequences: the text is too long to be read.");
   const parts = text.split(task.vocab <= 10 ? /[,;\n]/ : /[;\n]/).map((part) => part.trim());
@@ -23,11 +29,7 @@ export function parseSequences(tasks: Tasks, text: string, task: KernelTask): Se
     throw new ReadableError(
       `sequences: expected at most ${MOST_SEQUENCES}, but got ${written.length}.`,
     );
-  return sequencesOf(
-    tasks,
-    task,
-    written.map((part, i) => parseOne(part, i, task)),
-  );
+  return written.map((part, i) => parseOne(part, i, task));
 }
 
 /** Text that `parseSequences` reads back as the same sequences. */
@@ -39,7 +41,7 @@ export function writeSequences(sequences: Sequences): string {
   ).join(vocab > 10 ? "; " : ", ");
 }
 
-function parseOne(part: string, index: number, task: KernelTask): number[] {
+function parseOne(part: string, index: number, task: Task): number[] {
   const where = `sequence ${index + 1}`;
   const words = task.vocab <= 10 ? [...part.replace(/[\s·.]+/g, "")] : part.split(/[\s,·]+/);
   const tokens = words.map((word, place) => {
@@ -52,7 +54,7 @@ function parseOne(part: string, index: number, task: KernelTask): number[] {
   throw expected(where, `${task.length} tokens`, tokens.length, `an example is ${example(task)}`);
 }
 
-function example(task: KernelTask): string {
+function example(task: Task): string {
   const shownTokens = Math.min(task.length, 16);
   const tokens = Array.from({ length: shownTokens }, (_, t) => (t * t) % task.vocab);
   return tokens.join(task.vocab > 10 ? " " : "") + (shownTokens < task.length ? "..." : "");

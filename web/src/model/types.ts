@@ -12,7 +12,7 @@ export interface RunInfo {
   id: string;
   seed: number;
   config: Config;
-  positions: number[]; // relevant, rising
+  task: Task;
   embeddings: number; // rows of E, and so output classes
   shapes: Record<string, number[]>; // parameters in packed order
   size: number; // numbers in one packed row of weights
@@ -53,21 +53,25 @@ export interface OwnTask {
   length: number;
   vocab: number;
   positions: null;
+  classes: number; // of its targets
+  chance: number | null; // the accuracy of the best answer that does not look at the sequence
 }
 export type Task = KernelTask | OwnTask;
 
-/** Sequences that are shown. A prefix is what stands at the relevant positions. */
+/** Sequences that are shown. A prefix is what stands at the relevant positions. Of data of a user's
+ * own, nobody knows them: there a group is a class, and has one empty prefix. */
 export interface Sequences {
   tokens: Int32Array; // [count, length]
   count: number;
   length: number;
   vocab: number;
-  positions: Int32Array; // relevant, rising
+  positions: Int32Array | null; // relevant, rising; null: not known
+  set: "train" | "test" | null; // of a run's own data, where they are from; null: chosen or typed
   prefix: Int32Array; // [count]: index of its prefix
   prefixes: Int32Array[]; // those of one group side by side
-  targets: Int32Array; // [count]
+  targets: Int32Array; // [count]: a class; -1: not known
   group: Int32Array; // [count]: group of its prefix
-  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else; of pairs "01 12"
+  groupNames: string[]; // "2×1" for p = 2, "0 1 1 2" else; of pairs "01 12"; a class "class 1"
 }
 
 /** A rectangle by its sides, in data coordinates or in pixels. */

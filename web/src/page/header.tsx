@@ -1,10 +1,12 @@
 // The head of the page: which run this is, what the analysis calls it, and the page's menus.
 
+import { isStandard } from "../model/kernel/options";
 import { percent, short } from "../model/number-text";
+import { hasOwnData } from "../model/own-data";
 import { isSolved } from "../model/server/answers";
-import type { Config } from "../model/types";
-import { PANELS } from "../model/types";
-import { TITLES } from "../panels/all-panels";
+import { OPTION_SYMBOLS } from "../model/symbols";
+import { PANELS, type Panel, type RunInfo } from "../model/types";
+import { appliesTo, TITLES } from "../panels/all-panels";
 import { allRuns, store } from "../state/all-runs";
 import { theme } from "../state/colour-scheme";
 import {
@@ -68,7 +70,7 @@ function Chips({ slot }: { slot: Slot }) {
   const tested = slot.info.summary["accuracy"];
   return (
     <>
-      {chipsOf(slot.info.config, slot.info.positions.length).map((text) => (
+      {chipsOf(slot.info).map((text) => (
         <span class="chip">{text}</span>
       ))}
       {slot.info.diverged !== null && (
@@ -101,28 +103,35 @@ function Kept({ slot }: { slot: Slot }) {
   );
 }
 
-function chipsOf({ task, model, training, precision }: Config, relevant: number): string[] {
-  const model_ = [
-    `d ${model.dim}`,
-    `h ${model.hidden}`,
-    ...(model.norm === "rms" ? [] : [model.norm]),
-    ...(model.activation === "gelu" ? [] : [model.activation]),
-  ];
+function chipsOf({ config, task }: RunInfo): string[] {
+  const { model, training, precision } = config;
+  const { vocab: p, length: n, relevant: k, dim: d, hidden: h } = OPTION_SYMBOLS;
+  const unless = (name: string, value: string): string[] =>
+    isStandard(name, value) ? [] : [value];
+  const counted = hasOwnData(task) ? `${task.classes} classes` : `${k} ${task.positions.length}`;
   return [
-    ...(task.name === "modular-addition" ? [] : [task.name]),
-    `p ${task.vocab} · N ${task.length} · k ${relevant}`,
-    model_.join(" · "),
+    ...unless("task.name", task.name),
+    `${p} ${task.vocab} · ${n} ${task.length} · ${counted}`,
+    [
+      `${d} ${model.dim}`,
+      `${h} ${model.hidden}`,
+      ...unless("model.norm", model.norm),
+      ...unless("model.activation", model.activation),
+    ].join(" · "),
     `${training.optimizer} ${short(training.lr)} · batch ${training.batch}`,
-    ...(precision === "float64" ? ["float64"] : []),
+    ...unless("precision", precision),
   ];
 }
+
+const shownAnywhere = (name: Panel): boolean =>
+  slots.value.some((slot) => appliesTo(name, slot.info.task));
 
 function PanelChoices() {
   const hidden = seen.hidden.value;
   return (
     <>
       <div class="boxes">
-        {PANELS.map((name) => (
+        {PANELS.filter(shownAnywhere).map((name) => (
           <label>
             <input
               type="checkbox"

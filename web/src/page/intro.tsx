@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { hasOwnData } from "../model/own-data";
 import { seen, slots } from "../state/page-state";
 
 const SEEN = "dynascope.introduced";
@@ -29,6 +30,12 @@ const STEPS: readonly (readonly [title: string, text: string])[] = [
     'Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. "All runs" has the rest.',
   ],
 ];
+
+/** Two of the steps are others for data of a user's own. */
+const OWN_STEPS: Readonly<Record<number, string>> = {
+  0: "It reads sequences of tokens, and learns the targets that the data of this run give them. The panels show every step of its arithmetic, left to right and down: embed, attend, feed forward, decode.",
+  2: "Colours and markers of sequences are the classes of their targets. Diamonds are positions, and nobody has said which of them are relevant; triangles are hidden units.",
+};
 
 const TABLE = [
   "All runs of a folder",
@@ -81,7 +88,9 @@ function AboutTable() {
 }
 
 function Step({ at }: { at: number }) {
-  const [title, text] = STEPS[at] ?? ["", ""];
+  const [title, usual] = STEPS[at] ?? ["", ""];
+  const own = slots.value.every((slot) => hasOwnData(slot.info.task));
+  const text = (own && OWN_STEPS[at]) || usual;
   const last = at === STEPS.length - 1;
   return (
     <Card title={title} text={text} close={dismiss}>

@@ -27,6 +27,7 @@ const FIRST = [
 const EVER = new Set(["seed", "verdict", "accuracy", CURVE, "spikes"]); // even if empty
 const NEVER = new Set([
   "id",
+  "data", // a digest; the task says that there are data
   "origin",
   "drops",
   "spike_epochs",

@@ -2,6 +2,8 @@
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { hasOwnData } from "../model/own-data";
+import type { Sequences } from "../model/types";
 import { firstSlot, slots, trouble, seen } from "../state/page-state";
 
 const rejected = signal<string | null>(null); // what was typed last, if it cannot be shown
@@ -10,6 +12,7 @@ export function SequencesForm({ close }: { close: () => void }) {
   const [text, setText] = useState(rejected.peek() ?? seen.sequences.value ?? "");
   const [why, use] = useSequences();
   const shown = firstSlot.value?.sequences.value;
+  const own = slots.value.some((slot) => hasOwnData(slot.info.task));
   return (
     <form
       class="sequences"
@@ -19,7 +22,8 @@ export function SequencesForm({ close }: { close: () => void }) {
       }}
     >
       <p class="hint">
-        {shown && toldOf(shown.count)} Type others, of length {shown?.length}, with commas between:
+        {shown && toldOf(shown)} Type others, of length {shown?.length}, with commas between
+        {own && " (those that are not in the data have no target)"}:
       </p>
       <textarea
         rows={4}
@@ -53,9 +57,12 @@ export function SequencesForm({ close }: { close: () => void }) {
   );
 }
 
-function toldOf(count: number): string {
+function toldOf({ count, set }: Sequences): string {
   const typed = seen.sequences.value !== null;
-  const how = typed ? "as typed" : "chosen so that every group of relevant tokens is there";
+  const chosen = set
+    ? `of the ${set} set`
+    : "chosen so that every group of relevant tokens is there";
+  const how = typed ? "as typed" : chosen;
   return `${count === 1 ? "1 sequence is" : `${count} sequences are`} shown, ${how}.`;
 }
 

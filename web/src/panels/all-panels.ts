@@ -1,6 +1,7 @@
 // Every panel by name: its title, its formula, and a painter of its own.
 
-import { MAP_PANELS, POINT_PANELS, type Panel, type PointPanel } from "../model/types";
+import { hasOwnData } from "../model/own-data";
+import { MAP_PANELS, POINT_PANELS, type Panel, type PointPanel, type Task } from "../model/types";
 import { Attention } from "./attention";
 import { CURVE_PANELS } from "./curve-panels";
 import { Curves } from "./curves";
@@ -109,6 +110,22 @@ export const TITLES: Record<Panel, PanelTitle> = {
     about: "The eigenvalues of the loss's second derivative.",
   },
 };
+
+/** What panels say of data of a user's own, where it is something else. */
+const ABOUT_OWN: Partial<Record<Panel, string>> = {
+  positions: "One point for each position, all diamonds: nobody has said which are relevant.",
+  attention: "A row for each sequence, a column for each position.",
+  sequence: "One point for each sequence; colours and markers are the classes of their targets.",
+};
+
+export function aboutPanel(panel: Panel, task: Task): string {
+  return (hasOwnData(task) && ABOUT_OWN[panel]) || TITLES[panel].about;
+}
+
+/** Whether a panel has a meaning for a task: shares are those of the task's groups. */
+export function appliesTo(panel: Panel, task: Task): boolean {
+  return panel !== "shares" || !hasOwnData(task);
+}
 
 export function painterOf(panel: Panel): Painter {
   switch (panel) {

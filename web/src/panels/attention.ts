@@ -109,7 +109,7 @@ export class Attention implements Painter {
     const { box, width, height, columns } = grid;
     const { colours } = frame.palette;
     const { length } = frame.slot.sequences.value;
-    const relevant = new Set(frame.slot.info.positions);
+    const relevant = new Set(frame.slot.info.task.positions ?? []);
     const { mark } = frame;
     const position =
       mark?.kind === "position" ? mark.index : mark?.kind === "pair" ? mark.index % length : -1;

@@ -1,20 +1,11 @@
 // The panels of curves: which curves each one shows.
 
+import { PARAMETERS } from "../model/kernel/names";
+import { PARAMETER_SYMBOLS } from "../model/symbols";
 import type { CurvesSpec, CurveLine } from "./curves";
 import type { Frame } from "./painter";
 
-const NAMED: Record<string, string> = {
-  token_embedding: "E",
-  position_embedding: "P",
-  query: "q",
-  value: "V",
-  receptors: "W",
-  receptor_bias: "b1",
-  assemblers: "U",
-  assembler_bias: "b2",
-};
-
-const SETS = ["train", "test", "unseen"] as const;
+export const SETS = ["train", "test", "unseen"] as const;
 
 function sets(frame: Frame, what: "loss" | "accuracy"): CurveLine[] {
   const { curves } = frame.slot;
@@ -26,15 +17,15 @@ function sets(frame: Frame, what: "loss" | "accuracy"): CurveLine[] {
 }
 
 function gradients(frame: Frame): CurveLine[] {
-  const { curves, info } = frame.slot;
-  const colours: Record<string, string> = frame.palette.colours.parameters;
-  return Object.keys(info.shapes).flatMap((name) => {
+  const { curves } = frame.slot;
+  const colours = frame.palette.colours.parameters;
+  return PARAMETERS.flatMap((name) => {
     const values = curves[`grad_norm/${name}`];
     return values
       ? [
           {
-            name: NAMED[name] ?? name,
-            colour: colours[name] ?? frame.palette.colours.quiet,
+            name: PARAMETER_SYMBOLS[name],
+            colour: colours[name],
             dashed: name.endsWith("_bias"), // in the colour of the weights they go with
             values,
           },

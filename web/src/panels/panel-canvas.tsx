@@ -6,6 +6,7 @@ import { cancelFrame, onNextFrame, rehearse } from "../drawing/frame-queue";
 import { newPixels, type Pixels } from "../drawing/pixels";
 import { RasterPen } from "../drawing/raster-pen";
 import { sameMark, type Mark } from "../model/marks";
+import type { Sequences } from "../model/types";
 import { palette } from "../state/colour-scheme";
 import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state/page-state";
 import type { Frame, Painter } from "./painter";
@@ -77,8 +78,14 @@ function markFor(slot: Slot): Mark | null {
   const same =
     a.length === b.length &&
     a.vocab === b.vocab &&
-    (marked.kind !== "sequence" || a.count === b.count);
+    (marked.kind !== "sequence" || sameTokens(a, b, marked.index));
   return same && marked.kind !== "unit" ? marked : null;
+}
+
+function sameTokens(a: Sequences, b: Sequences, index: number): boolean {
+  const [from, end] = [index * a.length, (index + 1) * a.length];
+  const tokens = b.tokens.subarray(from, end);
+  return end <= b.tokens.length && a.tokens.subarray(from, end).every((t, i) => t === tokens[i]);
 }
 
 class Layers {

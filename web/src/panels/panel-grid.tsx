@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { PANELS, type Panel } from "../model/types";
 import { slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { appliesTo } from "./all-panels";
 import { PanelView } from "./panel-view";
 
 const GAP = 8;
@@ -31,11 +32,13 @@ export function PanelGrids() {
 }
 
 function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
-  const [hidden, big] = [seen.hidden.value, seen.big.value];
-  const all = slot.role === "run" ? PANELS : STORY;
-  const shown = big
-    ? PANELS.filter((name) => name === big)
-    : all.filter((name) => !hidden.includes(name));
+  const hidden = seen.hidden.value;
+  const applying = PANELS.filter((name) => appliesTo(name, slot.info.task));
+  const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
+  const all: readonly Panel[] = slot.role === "run" ? PANELS : STORY;
+  const shown = applying.filter((name) =>
+    big ? name === big : all.includes(name) && !hidden.includes(name),
+  );
   const grid = useRef<HTMLDivElement>(null);
   useEffect(() => fitToSize(grid.current, shown.length, big !== null), [shown.length, big]);
   return (
@@ -46,7 +49,11 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
           <PanelView key={name} name={name} slot={slot} />
         ))}
         {shown.length === 0 && (
-          <p class="hint">All panels are hidden; the menu "Panels" shows them again.</p>
+          <p class="hint">
+            {big
+              ? "This panel has no meaning for data of one's own."
+              : 'All panels are hidden; the menu "Panels" shows them again.'}
+          </p>
         )}
       </div>
     </section>

@@ -5,7 +5,7 @@ import type { Panel } from "../model/types";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
 import { ActionMenu } from "./action-menu";
-import { painterOf, planePanelOf, TITLES } from "./all-panels";
+import { aboutPanel, painterOf, planePanelOf, TITLES } from "./all-panels";
 import { Curves } from "./curves";
 import type { Frame } from "./painter";
 import { PanelCanvas } from "./panel-canvas";
@@ -16,7 +16,8 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   const frame = useRef<() => Frame | null>(() => null);
   const big = seen.big.value === name;
   useEffect(() => () => forgetMap(slot, name), [slot, name]);
-  const { title, formula, about } = TITLES[name];
+  const { title, formula } = TITLES[name];
+  const about = aboutPanel(name, slot.info.task);
   const write = (format: FileFormat): void => {
     const now = frame.current();
     if (now)

@@ -48,19 +48,20 @@ export function namesOfPoints(
 
 /** One name for each multiset whose points are together, in the colour of its sequences. */
 export function namesOfGroups(
-  { group, groupNames }: Sequences,
+  sequences: Sequences,
   { xs, ys }: Places,
   radius: number,
   palette: Palette,
   size: { width: number; height: number },
   shown: (index: number) => boolean = () => true, // rather than faded
 ): Label[] {
+  const { group, groupNames } = sequences;
   const widest = WIDEST * Math.min(size.width, size.height);
   return clusters(group, groupNames.length, xs, ys, shown).flatMap(
     ({ n, x, y, far, near, extent, kept }, id) => {
       if (!n || 2 * Math.sqrt(far / n) > widest || near > NEAREST * NEAREST) return [];
       const label = nameBeside([id, groupNames[id]!], x, y, radius, extent);
-      const colour = kept ? palette.group(id, groupNames.length) : palette.colours.faint;
+      const colour = kept ? palette.groupOf(sequences, id) : palette.colours.faint;
       return [{ ...label, colour }];
     },
   );

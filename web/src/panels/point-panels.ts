@@ -24,7 +24,7 @@ const tokens = ({ palette, slot }: Frame): Styles =>
   Array.from(slot.plan.value.tokens, (token) => palette.token(token));
 
 const positions = ({ palette, slot }: Frame): Styles => {
-  const all = palette.positions(slot.plan.value.length, slot.info.positions);
+  const all = palette.positions(slot.plan.value.length, slot.info.task.positions);
   return Array.from(slot.plan.value.positions, (t) => all[t]!);
 };
 

@@ -1,6 +1,7 @@
 // The table of all runs, fetched once and looked at again when asked.
 
 import { signal } from "@preact/signals";
+import { withOwnData } from "../model/own-data";
 import { RunTable } from "../model/runs/run-table";
 import type { RunsAnswer, StoreAnswer } from "../model/server/answers";
 import { SPARKLINE } from "../model/server/api";
@@ -20,7 +21,7 @@ export const allRuns = signal<AllRuns | null>(null);
 export async function loadStore(): Promise<void> {
   try {
     store.value = await api.store();
-    const answer = await api.runs();
+    const answer = withOwnData(await api.runs());
     const ids = answer.columns["id"] ?? [];
     const rowOf = new Map(ids.map((id, row) => [String(id), row]));
     const base = { answer, table: new RunTable(answer.columns, answer.same), rowOf };

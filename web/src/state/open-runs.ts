@@ -1,6 +1,7 @@
 // Which runs are on the page: opened, fed with scenes, and closed as the view says.
 
 import { batch, effect, signal, untracked } from "@preact/signals";
+import { hasOwnData } from "../model/own-data";
 import { sceneOver } from "../model/scene/scene-plan";
 import { epochsAround } from "../model/scene/spike-scenes";
 import { Api, isAbort } from "../model/server/api";
@@ -86,7 +87,7 @@ function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> 
 
 function close(slot: Slot): void {
   slot.sceneClient.close();
-  slot.circuitClient.close();
+  slot.circuitClient?.close();
 }
 
 function slotOf(
@@ -96,11 +97,14 @@ function slotOf(
   message: FromWorker & { type: "opened" },
 ): Slot {
   const circuit = signal<CircuitNow | null>(null);
+  const { task } = message.info;
   return {
     index,
     role,
     sceneClient,
-    circuitClient: new CircuitClient(message.info, (found) => (circuit.value = found)),
+    circuitClient: hasOwnData(task)
+      ? null
+      : new CircuitClient(message.info, task, (found) => (circuit.value = found)),
     held: signal(null),
     info: message.info,
     curves: message.curves,
@@ -144,7 +148,7 @@ function show(slot: Slot, { epoch, finite, buffer, maps, weights }: SceneParts):
   }
   const old = slot.scene.value;
   slot.scene.value = scene;
-  slot.circuitClient.want(epoch, weights);
+  slot.circuitClient?.want(epoch, weights);
   if (old && !slots.value.some((other) => other.from.value === old)) slot.sceneClient.recycle(old);
 }
 

@@ -30,7 +30,7 @@ export interface Slot {
   index: number; // 0: left
   role: "run" | "before" | "after";
   sceneClient: SceneClient;
-  circuitClient: CircuitClient;
+  circuitClient: CircuitClient | null; // null: nobody knows what a circuit would be
   held: Signal<number | null>; // an epoch that the playhead does not move
   info: RunDetails;
   curves: Record<string, Numbers>;

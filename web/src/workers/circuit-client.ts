@@ -1,7 +1,7 @@
 // The page's side of the worker that measures circuits: those of the latest scene, when there is time.
 
 import type { RunDetails } from "../model/server/answers";
-import type { Numbers } from "../model/types";
+import type { KernelTask, Numbers } from "../model/types";
 import type { FromCircuitWorker, ToCircuitWorker } from "./protocol";
 
 const REST = 150; // milliseconds without a new scene
@@ -20,6 +20,7 @@ export class CircuitClient {
 
   constructor(
     private readonly run: RunDetails,
+    private readonly task: KernelTask,
     private readonly listener: (circuit: FromCircuitWorker) => void,
   ) {
     this.worker.onmessage = ({ data }: MessageEvent<FromCircuitWorker>) => this.receive(data);
@@ -30,7 +31,7 @@ export class CircuitClient {
   }
 
   want(epoch: number, weights: Numbers): void {
-    this.wanted = { run: this.run, epoch, weights };
+    this.wanted = { run: this.run, task: this.task, epoch, weights };
     this.wantedAt = performance.now();
     this.next();
   }

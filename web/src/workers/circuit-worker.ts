@@ -3,8 +3,7 @@
 
 import type { Crossed, Kernel, Measure, Model } from "../model/kernel";
 import type { RunDetails } from "../model/server/answers";
-import { taskOf } from "../model/server/stored-run";
-import type { Numbers } from "../model/types";
+import type { KernelTask, Numbers } from "../model/types";
 import type { CircuitNow, FromCircuitWorker, ToCircuitWorker } from "./protocol";
 import { fetchKernel, modelOf } from "./run-kernel";
 
@@ -26,9 +25,9 @@ class Meter {
     private readonly run: RunDetails,
   ) {}
 
-  static async of(run: RunDetails): Promise<Meter> {
+  static async of(run: RunDetails, task: KernelTask): Promise<Meter> {
     const kernel = await fetchKernel();
-    return new Meter(kernel, modelOf(kernel, run), kernel.tasks.design(taskOf(run)), run);
+    return new Meter(kernel, modelOf(kernel, run), kernel.tasks.design(task), run);
   }
 
   measure(epoch: number, weights: Numbers): CircuitNow {
@@ -42,7 +41,7 @@ class Meter {
       between: shares?.between ?? null,
       permutation: shares?.permutation ?? null,
       suffix: shares?.suffix ?? null,
-      relevantAttention: this.run.positions.reduce((sum, t) => sum + value("attention", t), 0),
+      relevantAttention: this.crossed.positions.reduce((sum, t) => sum + value("attention", t), 0),
       clusters: value("clusters", 1) >= clear_gap ? value("clusters", 0) : null,
       expectedClusters: Math.min(this.crossed.groups.length - 1, value("clusters", 3)),
       permutationSurvival: value("permutation_survival"),
@@ -54,8 +53,8 @@ class Meter {
 
 let meter: Promise<Meter> | null = null;
 
-self.onmessage = ({ data: { run, epoch, weights } }: MessageEvent<ToCircuitWorker>): void => {
-  meter ??= Meter.of(run);
+self.onmessage = ({ data: { run, task, epoch, weights } }: MessageEvent<ToCircuitWorker>): void => {
+  meter ??= Meter.of(run, task);
   meter.then((made) => made.measure(epoch, weights)).then(post, () => post(null)); // not finite
 };
 

@@ -2,7 +2,15 @@
 // measures circuits.
 
 import type { RunDetails } from "../model/server/answers";
-import type { Extent, MapPanel, Numbers, PointPanel, ScenePlan, Sequences } from "../model/types";
+import type {
+  Extent,
+  KernelTask,
+  MapPanel,
+  Numbers,
+  PointPanel,
+  ScenePlan,
+  Sequences,
+} from "../model/types";
 
 export type PanelExtents = Record<PointPanel, Extent>;
 
@@ -61,7 +69,8 @@ export type FromWorker =
   | { type: "error"; message: string; about: ToWorker["type"] };
 
 export interface ToCircuitWorker {
-  run: RunDetails; // always the same
+  run: RunDetails; // always the same, and so is
+  task: KernelTask;
   epoch: number;
   weights: Numbers;
 }

@@ -2,28 +2,31 @@
 
 import { ReadableError } from "../model/errors";
 import type { Tasks } from "../model/kernel";
+import { hasOwnData, sequencesOfClasses, targetsIn } from "../model/own-data";
 import { sampledEpochs } from "../model/scene/axis-ranges";
 import { runExtents } from "../model/scene/panel-extents";
 import { sceneBuilder, type SceneBuilder, type SceneKernel } from "../model/scene/scene";
 import { sceneKernel } from "../model/scene/scene-kernel";
 import { planeEpoch, sceneOver } from "../model/scene/scene-plan";
-import { chooseSequences } from "../model/sequences";
+import { chooseSequences, MOST_SEQUENCES } from "../model/sequences";
 import { Api } from "../model/server/api";
-import { StoredRun, taskOf, type LoadedRun } from "../model/server/stored-run";
-import { parseSequences } from "../model/typed-sequences";
-import type { ScenePlan, Sequences } from "../model/types";
+import { StoredRun, type LoadedRun } from "../model/server/stored-run";
+import { parseRows, parseSequences } from "../model/typed-sequences";
+import type { Examples, OwnTask, ScenePlan, Sequences } from "../model/types";
 import type { PanelExtents, FromWorker, SceneRequest, ToWorker } from "./protocol";
 import { fetchKernel, modelOf } from "./run-kernel";
 
 const SAMPLED = 64; // epochs that decide fixed axes
 const SAMPLED_FAR = 12; // where the weights are too many to fetch them all
 const SMALL = 32e6; // bytes of weights
+const LARGEST_SET = 64e6; // bytes of sequences in which typed ones are looked for
 
 const api = new Api(self.location.origin);
 let run: LoadedRun | null = null;
 let tasks: Tasks | null = null;
 let kernel: SceneKernel | null = null;
 let builder: SceneBuilder | null = null;
+let examples: Examples[] | null = null; // a run's own data
 
 self.onmessage = (event: MessageEvent<ToWorker>): void => {
   const message = event.data;
@@ -80,12 +83,34 @@ interface Prepared {
 /** What the sequences decide: the plan of all scenes and the axes. */
 async function prepare(text: string | null): Promise<Prepared> {
   if (!run || !kernel || !tasks) throw new ReadableError("No run is open.");
-  const task = taskOf(run);
-  const sequences =
-    text === null ? chooseSequences(tasks, task) : parseSequences(tasks, text, task);
+  const { task } = run;
+  const sequences = hasOwnData(task)
+    ? await ownSequences(run, task, text)
+    : text === null
+      ? chooseSequences(tasks, task)
+      : parseSequences(tasks, text, task);
   await run.load(planeEpoch(run));
   builder = sceneBuilder(kernel, run, sequences);
   return { sequences, plan: builder.plan, extents: await axes(run, builder) };
+}
+
+/** Of a run's own data, or typed ones: these have a target if they are in the data. */
+async function ownSequences(of: LoadedRun, task: OwnTask, text: string | null): Promise<Sequences> {
+  if (text !== null) {
+    const rows = parseRows(text, task);
+    return sequencesOfClasses(task, rows, targetsIn(await ownExamples(of), rows));
+  }
+  const { set, tokens, targets } = await api.sequences(of.id, MOST_SEQUENCES);
+  return sequencesOfClasses(task, tokens, targets, set);
+}
+
+/** The sets of a run, fetched when they are first needed; not those too large for a page. */
+async function ownExamples({ details }: LoadedRun): Promise<Examples[]> {
+  const bytes = (set: "train" | "test"): number =>
+    4 * (details.sets[set] ?? Infinity) * (details.task.length + 1);
+  const sets = (["test", "train"] as const).filter((set) => bytes(set) <= LARGEST_SET);
+  examples ??= await Promise.all(sets.map((set) => api.examples(details, set)));
+  return examples;
 }
 
 /** Fixed axes are decided by epochs all over the run; by few where the weights are many to fetch. */

@@ -101,6 +101,9 @@ test("markers of positions, colours of units", () => {
     ["square", "circle", "circle", "square"],
   );
   assert.equal(styles[0]!.fill, styles[1]!.fill); // each kind begins with the first colour
+  const unknown = palette.positions(4, null);
+  assert.deepEqual(new Set(unknown.map((s) => s.marker)), new Set(["diamond"]));
+  assert.equal(new Set(unknown.map((s) => s.fill)).size, 4);
   assert.equal(palette.receptor(7).fill, palette.assembler(7).fill);
   assert.equal(palette.map(1).length, 3);
   assert.ok([...palette.map(25)].every((part) => part >= 0 && part <= 255));

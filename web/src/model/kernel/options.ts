@@ -11,6 +11,12 @@ export function optionNumbers(section: string, options: object): number[] {
   );
 }
 
+/** Whether an option, by its whole name, has its default. */
+export function isStandard(name: string, value: unknown): boolean {
+  const option = OPTIONS.find((each) => each.name === name);
+  return JSON.stringify(option?.standard) === JSON.stringify(value);
+}
+
 /** Flags are 0 or 1, a word its place in the list, several words bits, null is NaN. */
 function numberOf({ name, kind, words = [] }: Option, value: unknown): number {
   if (value === null || value === undefined) return NaN;

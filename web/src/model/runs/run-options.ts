@@ -1,14 +1,9 @@
 // The options in which the runs of a store differ, told where there is little room: "d 8", "sgd".
 
+import { OPTION_SYMBOLS } from "../symbols";
 import type { Cell, Columns } from "./run-filter";
 
-const SYMBOLS: Readonly<Record<string, string>> = {
-  vocab: "p",
-  length: "N",
-  relevant: "k",
-  dim: "d",
-  hidden: "h",
-};
+const SYMBOLS: Readonly<Record<string, string>> = OPTION_SYMBOLS;
 
 /** How long, and what was kept: told only of runs that differ in nothing else. */
 const MINOR = new Set([
@@ -43,7 +38,7 @@ export class RunOptions {
 
   /** All of them for a row. */
   all(row: number): string[] {
-    return this.names.map((name) => this.told(name, row));
+    return this.applying(row).map((name) => this.told(name, row));
   }
 
   /** At most two: where there are more, those in which this run is not as most are, the rarest
@@ -52,12 +47,17 @@ export class RunOptions {
     if (this.names.length <= 2) return this.all(row);
     const key = (name: string): string => String(this.columns[name]![row]);
     const count = (name: string): number => this.counts.get(name)!.of.get(key(name))!;
-    const own = this.names.filter((name) => key(name) !== this.counts.get(name)!.commonest);
+    const own = this.applying(row).filter((name) => key(name) !== this.counts.get(name)!.commonest);
     const telling = own.filter((name) => !MINOR.has(name));
     return (telling.length ? telling : own)
       .sort((a, b) => count(a) - count(b))
       .slice(0, 2)
       .map((name) => this.told(name, row));
+  }
+
+  /** A run with data of its own has no relevant positions, not none of them. */
+  private applying(row: number): readonly string[] {
+    return this.names.filter((name) => name !== "relevant" || this.columns[name]![row] !== null);
   }
 
   private told(name: string, row: number): string {

@@ -32,7 +32,7 @@ export type Planes = Record<PointPanel, Plane>;
 export function planOf(run: RunInfo, sequences: Sequences): Omit<ScenePlan, "planes"> {
   const { dim, hidden } = run.config.model;
   const { length, vocab } = run.config.task;
-  const positions = chosen(length, MOST_POSITIONS, run.positions);
+  const positions = chosen(length, MOST_POSITIONS, run.task.positions ?? []);
   const side = mapSide(run);
   return {
     dim,

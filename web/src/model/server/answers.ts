@@ -1,8 +1,9 @@
 // What the server says, as src/dynascope/sandbox/API.md describes it. Only what the client uses is
 // spelled out.
 
+import { OWN_DATA } from "../own-data";
 import type { Columns, Cell } from "../runs/run-filter";
-import type { RunInfo } from "../types";
+import type { KernelTask, OwnTask, RunInfo, Task } from "../types";
 
 export interface StoreAnswer {
   api: number;
@@ -136,7 +137,10 @@ export interface RunAnswer {
   diverged: number | null;
   last_sound_epoch: number;
   config: RunInfo["config"];
-  positions: number[];
+  task:
+    | Pick<KernelTask, "name" | "positions">
+    | Pick<OwnTask, "name" | "positions" | "classes" | "chance">
+    | null; // it cannot be read
   embeddings: number;
   shapes: Record<string, number[]>;
   size: number;
@@ -153,12 +157,27 @@ export interface RunAnswer {
   notes: string[];
 }
 
+/** `/api/run/ID/sequences`. */
+export interface SequencesAnswer {
+  set: "train" | "test";
+  tokens: number[][];
+  targets: number[];
+}
+
+/** Of a task that cannot be read, nothing is known either. */
+function taskOf({ config, embeddings, task }: RunAnswer): Task {
+  const { length, vocab } = config.task;
+  if (task?.positions) return { name: task.name, length, vocab, positions: task.positions };
+  const { classes, chance } = task ?? { classes: embeddings, chance: null };
+  return { name: OWN_DATA, length, vocab, positions: null, classes, chance };
+}
+
 export function detailsOf(answer: RunAnswer): RunDetails {
   return {
     id: answer.id,
     seed: answer.seed,
     config: answer.config,
-    positions: answer.positions,
+    task: taskOf(answer),
     embeddings: answer.embeddings,
     shapes: answer.shapes,
     size: answer.size,

@@ -10,6 +10,7 @@ import {
   type RunAnswer,
   type RunDetails,
   type RunsAnswer,
+  type SequencesAnswer,
   type StoreAnswer,
 } from "./answers";
 
@@ -98,6 +99,14 @@ export class Api {
     const path = `run/${run.id}/examples?split=${split}`;
     const all = new Int32Array(await this.bytes(path, 4 * count * (length + 1), signal));
     return { tokens: all.subarray(0, count * length), targets: all.subarray(count * length) };
+  }
+
+  /** At most so many different sequences of a run, with their targets. */
+  sequences(id: string, most: number, signal?: AbortSignal): Promise<SequencesAnswer> {
+    return this.json<SequencesAnswer>(
+      `run/${encodeURIComponent(id)}/sequences?most=${most}`,
+      signal,
+    );
   }
 
   /** What happened in a run; computed by the server, so it can take seconds. */

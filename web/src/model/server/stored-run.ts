@@ -2,7 +2,7 @@
 
 import { ReadableError } from "../errors";
 import { bytesOf } from "../kernel/heap";
-import type { KernelTask, Numbers, Run } from "../types";
+import type { Numbers, Run } from "../types";
 import type { RunDetails } from "./answers";
 import type { Api } from "./api";
 import { RowBlocks, type BlockOptions } from "./row-blocks";
@@ -16,11 +16,6 @@ export function lastAtMost(rising: ArrayLike<number>, value: number): number {
     else high = middle;
   }
   return rising.length === 0 ? -1 : Math.max(0, low - 1);
-}
-
-export function taskOf(run: { config: Run["config"]; positions: readonly number[] }): KernelTask {
-  const { name, length, vocab } = run.config.task;
-  return { name, length, vocab, positions: run.positions };
 }
 
 export type LoadedRun = StoredRun & Run;

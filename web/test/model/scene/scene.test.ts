@@ -3,16 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelOptions } from "../../../src/model/kernel";
+import { hasOwnData } from "../../../src/model/own-data";
 import { isEmpty } from "../../../src/model/scene/axis-ranges";
 import { panelExtent, runExtents } from "../../../src/model/scene/panel-extents";
 import { SceneBuilder, type SceneKernel } from "../../../src/model/scene/scene";
 import { sceneKernel } from "../../../src/model/scene/scene-kernel";
 import { sceneOver } from "../../../src/model/scene/scene-plan";
 import { chooseSequences, sequencesOf } from "../../../src/model/sequences";
-import { taskOf } from "../../../src/model/server/stored-run";
 import {
   POINT_PANELS,
   type Config,
+  type KernelTask,
   type Numbers,
   type PointPanel,
   type RunInfo,
@@ -30,7 +31,7 @@ function infoOf(each: Case): RunInfo {
     id: each.name,
     seed: 5,
     config,
-    positions: each.positions,
+    task: modularAddition(config.task.vocab, config.task.length, each.positions),
     embeddings: each.embeddings,
     shapes: each.shapes as Record<string, number[]>,
     size: each.weights.length,
@@ -43,6 +44,11 @@ function infoOf(each: Case): RunInfo {
     note: "",
     origin: null,
   };
+}
+
+function kernelTask({ task }: RunInfo): KernelTask {
+  assert.ok(!hasOwnData(task));
+  return task;
 }
 
 function weightsOf(each: Case): Numbers {
@@ -217,7 +223,7 @@ test("eight dimensions: the map's plane goes through the mean of its points", ()
 test("weights that blew up make a scene that says so, and no plane of them", () => {
   for (const each of CASES) {
     const info = infoOf(each);
-    const sequences = chooseSequences(tasks, taskOf(info));
+    const sequences = chooseSequences(tasks, kernelTask(info));
     const broken = weightsOf(each).fill(NaN);
     const builder = new SceneBuilder(adapted(info), info, sequences, broken);
     assert.ok(!builder.build(0, broken).finite);
@@ -245,11 +251,11 @@ test("a scene is written over in place, and extents hold what they should", asyn
 
 test("256 sequences with both maps take a few milliseconds", () => {
   const info = infoOf(CASES[0]!);
-  const chosen = chooseSequences(tasks, taskOf(info));
+  const chosen = chooseSequences(tasks, kernelTask(info));
   const rows = Array.from({ length: 256 }, (_, i) =>
     Array.from(chosen.tokens.subarray((i % chosen.count) * 12, ((i % chosen.count) + 1) * 12)),
   );
-  const sequences = sequencesOf(tasks, taskOf(info), rows);
+  const sequences = sequencesOf(tasks, kernelTask(info), rows);
   const builder = new SceneBuilder(adapted(info), info, sequences, weightsOf(CASES[0]!));
   const extent = { x0: -2, x1: 2, y0: -2, y1: 2 };
   const scene = sceneOver(builder.plan);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_TARGET, sequencesOfClasses } from "../../../src/model/own-data";
 import { csv, curvesCsv, fileName, panelCsv, type PanelData } from "../../../src/model/panel-csv";
 import { planOf, planeEpoch, sceneOver } from "../../../src/model/scene/scene-plan";
 import {
@@ -9,13 +10,13 @@ import {
   movement,
 } from "../../../src/model/scene/spike-scenes";
 import { sequencesOf } from "../../../src/model/sequences";
-import type { Panel, Plane, RunInfo, ScenePlan } from "../../../src/model/types";
+import type { OwnTask, Panel, Plane, RunInfo, ScenePlan } from "../../../src/model/types";
 import { PANELS, POINT_PANELS } from "../../../src/model/types";
 import { modularAddition, tasks } from "../../tasks";
 
 const run = {
   config: { task: { length: 2, vocab: 2 }, model: { dim: 2, hidden: 3, norm: "rms" } },
-  positions: [1],
+  task: modularAddition(2, 2, [1]),
   embeddings: 2,
   weightEpochs: Int32Array.of(0, 10, 20, 30),
   diverged: null,
@@ -25,6 +26,14 @@ const sequences = sequencesOf(tasks, modularAddition(2, 2, [1]), [
   [0, 1],
   [1, 0],
 ]);
+const OWN: OwnTask = {
+  name: "own data",
+  length: 2,
+  vocab: 2,
+  positions: null,
+  classes: 2,
+  chance: 0.5,
+};
 const plane: Plane = {
   a: Float64Array.of(1, 0),
   b: Float64Array.of(0, 1),
@@ -97,7 +106,7 @@ test("large runs are bounded, relevant positions always shown", () => {
       model: { dim: 1024, hidden: 65536, norm: "none" },
     },
     embeddings: 8192,
-    positions: [1000, 1023],
+    task: modularAddition(1024, 1024, [1000, 1023]),
   } as unknown as RunInfo;
   const big = planOf(large, sequences);
   assert.ok(sceneOver(big).buffer.byteLength < 64e6);
@@ -134,6 +143,13 @@ test("CSV: cells, hostile text, every panel", () => {
   const lines = (panel: Panel): string[] => panelCsv(panel, what)!.trimEnd().split("\r\n");
   assert.deepEqual(lines("positions"), ["position,relevant,x,y", "0,0,0.5,0", "1,1,-1e-9,0"]);
   assert.deepEqual(lines("sequence"), ["sequence,target,x,y", "1·0,0,0,0", "0·1,1,0,0"]);
+  const own = sequencesOfClasses(OWN, [[1, 0]], [NO_TARGET]);
+  const ofOwn = (panel: Panel): string[] =>
+    panelCsv(panel, { ...what, sequences: own })!
+      .split("\r\n")
+      .slice(0, 2);
+  assert.deepEqual(ofOwn("positions"), ["position,x,y", "0,0.5,0"]);
+  assert.deepEqual(ofOwn("probabilities"), ["sequence,target,class,probability", "10,,0,0"]);
   assert.equal(lines("normalized").at(-1), "query,,0,0");
   assert.deepEqual(lines("embeddings").slice(0, 3), ["token,position,x,y", "0,0,0,0", "0,1,0,0"]);
   assert.deepEqual(lines("loss"), ["epoch,train_loss", "0,1", "1,0.5"]);

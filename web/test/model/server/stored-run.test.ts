@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Api, ApiError, isAbort } from "../../../src/model/server/api";
 import { RowBlocks } from "../../../src/model/server/row-blocks";
-import { lastAtMost, StoredRun, taskOf } from "../../../src/model/server/stored-run";
+import { lastAtMost, StoredRun } from "../../../src/model/server/stored-run";
 
 // A server that speaks as API.md says, over one run of 50 kept epochs and 6 weights.
 const SIZE = 6;
@@ -25,6 +25,7 @@ const ANSWER = {
     precision: "float32",
   },
   positions: [0, 2],
+  task: { name: "modular-addition", positions: [0, 2], classes: 2, chance: 0.5 },
   embeddings: 2,
   shapes: { token_embedding: [2, 1], position_embedding: [3, 1], query: [1] },
   size: SIZE,
@@ -54,10 +55,19 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   switch (request.url) {
     case "/api/run/ab12":
       return json(ANSWER);
+    case "/api/run/own":
+      return json({
+        ...ANSWER,
+        id: "own",
+        task: { name: "own data", positions: null, classes: 4, chance: 0.75 },
+      });
+    case "/api/run/own/sequences?most=256":
+      return json({ set: "test", tokens: [[0, 1, 1]], targets: [3] });
     case "/api/run/damaged":
       return json({
         ...ANSWER,
         id: "damaged",
+        task: null,
         weight_epochs: null,
         notes: ["The trajectory is damaged."],
       });
@@ -106,7 +116,7 @@ after(() => {
 
 test("a run opens with its curves; weights come whole when they are few", async () => {
   const run = await StoredRun.open(api, "ab12");
-  assert.deepEqual(taskOf(run), {
+  assert.deepEqual(run.task, {
     name: "modular-addition",
     length: 3,
     vocab: 2,
@@ -123,6 +133,16 @@ test("a run opens with its curves; weights come whole when they are few", async 
   assert.deepEqual(run.weights(1e9), weights.slice(49 * SIZE));
   assert.deepEqual(run.weights(-5), weights.slice(0, SIZE));
   assert.equal(asked.filter((each) => each.includes("/weights")).length, 1);
+});
+
+test("of data of a user's own there are no relevant positions, whatever the config says", async () => {
+  const unknown = { name: "own data", length: 3, vocab: 2, positions: null };
+  const own = await api.run("own");
+  assert.deepEqual(own.task, { ...unknown, classes: 4, chance: 0.75 });
+  const damaged = await api.run("damaged");
+  assert.deepEqual(damaged.task, { ...unknown, classes: 2, chance: null });
+  const told = { set: "test", tokens: [[0, 1, 1]], targets: [3] };
+  assert.deepEqual(await api.sequences("own", 256), told);
 });
 
 test("many weights come in blocks, ahead of the playhead, and are forgotten in time", async () => {
