@@ -9,6 +9,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from dynascope import kernel_loading as _kernel_loading  # noqa: F401 (first, for its sentence)
 from dynascope import wiring as _wiring
 from dynascope._kernel import PARAMETER_NAMES as PARAMETER_NAMES
 from dynascope.config import Config as Config

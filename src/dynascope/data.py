@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import LATER, Config, TaskConfig
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
 Targets = npt.NDArray[np.int32]  # [count]
@@ -54,7 +54,7 @@ def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples
     if split == "all":
         if task.sequences > MAX_ENUMERATED:
             what = f"at most {MAX_ENUMERATED} sequences for the split 'all'"
-            raise expected("task", what, Described(f"{task.vocab}**{task.length}"))
+            raise expected("task", what, Description(f"{task.vocab}**{task.length}"))
         tokens = _kernel.enumerate(task.sequences, task.length, task.vocab)
     else:
         size = task.train_size if split == "train" else task.test_size
@@ -91,7 +91,7 @@ class Data:
     def __post_init__(self) -> None:
         train = _checked("data.train", self.train)
         if not len(train[1]):
-            raise expected("data.train", "at least one sequence", Described("none"))
+            raise expected("data.train", "at least one sequence", Description("none"))
         length = train[0].shape[1]
         none = (np.zeros((0, length), np.int32), np.zeros(0, np.int32))
         test = none if self.test is None else _checked("data.test", self.test)
@@ -136,14 +136,14 @@ class Data:
 def check_data(data: object) -> Data:
     if not isinstance(data, Data):
         raise expected(
-            "data", "ds.Data(train=(tokens, targets), test=...)", Described(type(data).__name__)
+            "data", "ds.Data(train=(tokens, targets), test=...)", Description(type(data).__name__)
         )
     return data
 
 
 def _checked(field: str, pair: object) -> Examples:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise expected(field, "a pair (tokens, targets)", Described(type(pair).__name__))
+        raise expected(field, "a pair (tokens, targets)", Description(type(pair).__name__))
     return check_tokens(f"{field}[0]", pair[0]), check_targets(f"{field}[1]", pair[1], len(pair[0]))
 
 
@@ -151,14 +151,16 @@ def check_tokens(field: str, given: object, limit: int = 2**31) -> Tokens:
     """Tokens as the kernel takes them: [count, length], whole, 0..limit-1."""
     tokens = _whole(field, given)
     if tokens.ndim != 2 or tokens.shape[1] == 0:
-        raise expected(field, "tokens of shape [count, length]", Described(f"shape {tokens.shape}"))
+        raise expected(
+            field, "tokens of shape [count, length]", Description(f"shape {tokens.shape}")
+        )
     return _bounded(field, tokens, limit)
 
 
 def check_targets(field: str, given: object, count: int, limit: int = 2**31) -> Targets:
     targets = _whole(field, given)
     if targets.shape != (count,):
-        raise expected(field, f"{count} targets", Described(f"shape {targets.shape}"))
+        raise expected(field, f"{count} targets", Description(f"shape {targets.shape}"))
     return _bounded(field, targets, limit)
 
 
@@ -166,9 +168,9 @@ def _whole(field: str, given: object) -> npt.NDArray[Any]:
     try:
         array = np.asarray(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
     except ValueError:
-        raise expected(field, "an array", Described("rows of different lengths")) from None
+        raise expected(field, "an array", Description("rows of different lengths")) from None
     if array.size and array.dtype.kind not in "iu":
-        raise expected(field, "whole numbers", Described(f"an array of {array.dtype}"))
+        raise expected(field, "whole numbers", Description(f"an array of {array.dtype}"))
     return array
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dynascope.config import Config, check_config
 from dynascope.data import Data, check_data, check_seed
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs
@@ -228,12 +228,12 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
         raise expected("seeds", "a number of runs or a list of seeds", seeds)
     wanted = [check_seed(seed) for seed in itertools.islice(seeds, MAX_RUNS + 1)]
     if len(wanted) > MAX_RUNS:
-        raise expected("seeds", f"at most {MAX_RUNS} runs", Described("more"))
+        raise expected("seeds", f"at most {MAX_RUNS} runs", Description("more"))
     if not wanted:
-        raise expected("seeds", "at least one seed", Described("none"))
+        raise expected("seeds", "at least one seed", Description("none"))
     if len(set(wanted)) < len(wanted):
         twice = Counter(wanted).most_common(1)[0][0]
-        raise expected("seeds", "each seed once", Described(f"{twice} twice"))
+        raise expected("seeds", "each seed once", Description(f"{twice} twice"))
     return wanted
 
 
@@ -265,13 +265,13 @@ def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Ori
         missing = [seed for seed in seeds if seed not in start]
         if missing:
             raise expected(
-                "start", "weights for every seed", Described(f"none for seed {missing[0]}")
+                "start", "weights for every seed", Description(f"none for seed {missing[0]}")
             )
         return [(start[seed], None) for seed in seeds]
     raise expected(
         "start",
         "ds.Parameters, a ds.Run, ds.Runs or a dict by seed",
-        Described(type(start).__name__),
+        Description(type(start).__name__),
     )
 
 

@@ -19,10 +19,10 @@ class DynascopeError(ValueError):
     code = 2  # the command's exit code
 
 
-class Described(str):
+class Description(str):
     """Our words for what came instead, which stand in a sentence without quotes.
 
-    >>> print(expected("seeds", "at least one seed", Described("none")))
+    >>> print(expected("seeds", "at least one seed", Description("none")))
     seeds: expected at least one seed, but got none.
     """
 
@@ -67,7 +67,7 @@ def unknown(
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
     """A question that offers the nearest of `choices`, or nothing when none is near.
 
-    Case is ignored, and the last part of a dotted choice is enough.
+    Case and an option's dashes are ignored, and the last part of a dotted choice is enough.
 
     >>> did_you_mean("GELU", ["relu", "gelu"])
     "did you mean 'gelu'?"
@@ -78,10 +78,14 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
         return ""
     by_key: dict[str, str] = {}
     for choice in choices:
-        by_key[choice.casefold()] = choice
-        by_key.setdefault(choice.rpartition(".")[2].casefold(), choice)
-    near = difflib.get_close_matches(name.casefold(), by_key, n=1)
+        by_key[_key(choice)] = choice
+        by_key.setdefault(_key(choice.rpartition(".")[2]), choice)
+    near = difflib.get_close_matches(_key(name), by_key, n=1)
     return f"did you mean {by_key[near[0]]!r}?" if near else ""
+
+
+def _key(name: str) -> str:
+    return name.casefold().lstrip("-")  # dashes, alike in all options, would make any two similar
 
 
 def shown(value: object) -> str:

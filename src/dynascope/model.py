@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dynascope import _kernel, catalog
 from dynascope.config import Config, ModelConfig, TrainingConfig
 from dynascope.data import check_seed, check_targets, check_tokens
-from dynascope.errors import Described, DynascopeError, expected, unknown
+from dynascope.errors import Description, DynascopeError, expected, unknown
 from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters
 
@@ -145,7 +145,7 @@ class Call:
 
     def __init__(self, parameters: Parameters, model: ModelConfig | Config | None) -> None:
         if not isinstance(parameters, Parameters):
-            raise expected("parameters", "ds.Parameters", Described(type(parameters).__name__))
+            raise expected("parameters", "ds.Parameters", Description(type(parameters).__name__))
         parameters.check()
         rows, dim = parameters.shapes["token_embedding"]
         length = parameters.shapes["position_embedding"][0]
@@ -177,7 +177,7 @@ class Call:
         """At least one sequence, and the targets."""
         checked = self.sequences(tokens)
         if not len(checked):
-            raise expected("tokens", "at least one sequence", Described("none"))
+            raise expected("tokens", "at least one sequence", Description("none"))
         classes = self.sizes["embeddings"]
         return checked, check_targets("targets", targets, len(checked), classes)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynascope import catalog
 from dynascope._kernel import PARAMETER_NAMES
-from dynascope.errors import Described, DynascopeError, expected, unknown
+from dynascope.errors import Description, DynascopeError, expected, unknown
 
 Array = npt.NDArray[Any]
 
@@ -179,7 +179,7 @@ class Parameters(Mapping[str, Array]):
                 raise expected(
                     f"{field}.{name}",
                     "finite numbers",
-                    Described(f"{array[tuple(bad[0])]} at [{where}]"),
+                    Description(f"{array[tuple(bad[0])]} at [{where}]"),
                 )
         return self
 
@@ -217,15 +217,17 @@ def _shapes_of(given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
     missing = [name for name in required if name not in given]
     if missing:
         raise expected(
-            "parameters", f"all of {', '.join(required)}", Described(f"none called {missing[0]}")
+            "parameters", f"all of {', '.join(required)}", Description(f"none called {missing[0]}")
         )
     biases = [row.name for row in catalog.PARAMETERS.values() if row.bias and row.name in given]
     if len(biases) == 1:
-        raise expected("parameters", "both biases or neither", Described(f"only {biases[0]}"))
+        raise expected("parameters", "both biases or neither", Description(f"only {biases[0]}"))
     for name in ("token_embedding", "position_embedding", "receptors"):
         if given[name].ndim != 2 or 0 in given[name].shape:
             raise expected(
-                f"parameters.{name}", "a non-empty matrix", Described(f"shape {given[name].shape}")
+                f"parameters.{name}",
+                "a non-empty matrix",
+                Description(f"shape {given[name].shape}"),
             )
     sizes = {axis: 0 for row in catalog.PARAMETERS.values() for axis in row.shape}
     for name in ("token_embedding", "position_embedding", "receptors"):

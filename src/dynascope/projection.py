@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 
 Array = npt.NDArray[Any]
 
@@ -40,8 +40,8 @@ def plane(points: npt.ArrayLike) -> Plane:
     except (TypeError, ValueError):
         raise expected("points", "numbers of shape [n, d]", points) from None
     if given.ndim != 2 or not given.size:
-        raise expected("points", "numbers of shape [n, d]", Described(f"shape {given.shape}"))
+        raise expected("points", "numbers of shape [n, d]", Description(f"shape {given.shape}"))
     try:
         return Plane(*_kernel.plane(given))
     except ValueError:  # infinite or NaN, or so far apart that their difference is
-        raise expected("points", "finite numbers", Described("others")) from None
+        raise expected("points", "finite numbers", Description("others")) from None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, ModelConfig
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.model import Call
 from dynascope.parameters import Parameters
 
@@ -87,7 +87,9 @@ def hessian_products(
 def _check_finite(made: Array) -> None:
     if not np.isfinite(made).all():
         what = "weights with a finite Hessian"
-        raise expected("parameters", what, Described("numbers that overflow"), "take smaller ones")
+        raise expected(
+            "parameters", what, Description("numbers that overflow"), "take smaller ones"
+        )
 
 
 def _rows(directions: object, size: int) -> Array:
@@ -97,13 +99,13 @@ def _rows(directions: object, size: int) -> Array:
     try:
         rows = np.asarray(given)
     except ValueError:
-        raise expected("directions", what, Described("rows of different lengths")) from None
+        raise expected("directions", what, Description("rows of different lengths")) from None
     if rows.dtype.kind not in "fiu":
         raise expected("directions", what, directions)
     if rows.ndim not in (1, 2) or rows.shape[-1] != size:
-        raise expected("directions", what, Described(f"shape {rows.shape}"))
+        raise expected("directions", what, Description(f"shape {rows.shape}"))
     if not np.isfinite(rows).all():
-        raise expected("directions", what, Described("NaN or infinity"))
+        raise expected("directions", what, Description("NaN or infinity"))
     return rows.astype(np.float64)
 
 

@@ -12,7 +12,7 @@ from dynascope import _kernel
 from dynascope.config import Config, check_config
 from dynascope.data import Data, check_data, check_seed
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
 from dynascope.parameters import Parameters
@@ -139,7 +139,7 @@ class Trainer:
     @parameters.setter
     def parameters(self, new: Parameters) -> None:
         if not isinstance(new, Parameters) or new.shapes != self.config.shapes:
-            got = new.shapes if isinstance(new, Parameters) else Described(type(new).__name__)
+            got = new.shapes if isinstance(new, Parameters) else Description(type(new).__name__)
             raise expected("parameters", f"ds.Parameters with shapes {self.config.shapes}", got)
         self._check_going_on("parameters")
         new = new.check().astype(self.config.precision)
@@ -225,7 +225,7 @@ class Trainer:
 def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
     """The given weights as this config needs them: with fresh embedding rows where it has more."""
     if not isinstance(start, Parameters):
-        raise expected("start", "ds.Parameters", Described(type(start).__name__))
+        raise expected("start", "ds.Parameters", Description(type(start).__name__))
     start = start.check("start").astype(config.precision)
     rows, wanted = len(start.token_embedding), config.embeddings
     if rows > wanted:
@@ -245,7 +245,7 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
         if start.shapes.get(name) != shape:
             raise expected(f"start.{name}", f"shape {shape}", start.shapes.get(name))
     if len(start) != len(config.shapes):
-        raise expected("start", "no biases (model.bias is false)", Described("receptor_bias"))
+        raise expected("start", "no biases (model.bias is false)", Description("receptor_bias"))
     return start
 
 

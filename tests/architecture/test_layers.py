@@ -16,7 +16,7 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 LAYERS = (
     ("errors", "version", "cached", "plain", "progress", "seeds"),
     ("analysis_columns", "analysis_row"),
-    ("_kernel", "catalog"),
+    ("_kernel", "kernel_loading", "catalog"),
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
     ("edits", "run_size", "services", "run", "tape", "trainer"),

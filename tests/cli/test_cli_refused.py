@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command_line import dynascope, files
+from command_line import ENVIRONMENT, dynascope, files
+from processes import COMMAND, finished
 
 from dynascope.cli import main
 
@@ -146,6 +147,13 @@ def test_bad_input_of_a_process(category: str, work: Path) -> None:
     done = dynascope(*refused(case), folder=work)
     check_refusal(case, done.returncode, done.stdout, done.stderr)
     assert files(work) == before
+
+
+def test_unknown_instruction_set_is_refused(work: Path) -> None:
+    chosen = ENVIRONMENT | {"DYNASCOPE_ISA": "mmx"}
+    done = finished([*COMMAND, "--version"], cwd=work, env=chosen)
+    case = bad("--version", "DYNASCOPE_ISA: expected one of ", "but got 'mmx'.")
+    check_refusal(case, done.returncode, done.stdout, done.stderr)
 
 
 def test_going_on_for_too_long_is_refused(

@@ -185,7 +185,7 @@ REFUSED = [
     (f"store --host {'x' * 300}", "--host: expected a name or address of this machine"),
     ("store --host=", "--host: expected a name or address of this machine"),
     ("store --prot 3", "--prot: unknown option; did you mean '--port'?"),
-    ("", "the following arguments are required: FOLDER"),
+    ("", "FOLDER: missing"),
 ]
 
 

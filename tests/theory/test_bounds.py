@@ -390,7 +390,7 @@ def test_runs_that_cannot_be_are_refused(run: ds.Run) -> None:
         yield run, "last", "epoch: expected a whole number from 0 to 200, but got 'l'."
         imported = replace(run, origin=ds.Origin("import", "0" * 20))
         yield imported, None, f"run {imported.id}: its train set is not known"
-        yield replace(run, diverged=0), None, f"run {run.id}: expected one with an epoch to measure"
+        yield replace(run, diverged=0), None, f"run {run.id}: there is no epoch to measure"
 
     for given, epochs, message in cases():
         with pytest.raises(ds.DynascopeError) as caught:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -24,14 +24,14 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
     if not isinstance(config, Config):
         raise expected("config", "a ds.Config", config)
     if not isinstance(parameters, Parameters):
-        raise expected(field, "ds.Parameters", Described(type(parameters).__name__))
+        raise expected(field, "ds.Parameters", Description(type(parameters).__name__))
     wanted, got = config.shapes, parameters.shapes
     for name in (*wanted, *got):
         if name not in got:
-            raise expected(f"{field}.{name}", f"shape {wanted[name]}", Described("none"))
+            raise expected(f"{field}.{name}", f"shape {wanted[name]}", Description("none"))
         if name not in wanted:
             raise expected(
-                f"{field}.{name}", "none, as model.bias is off", Described(f"shape {got[name]}")
+                f"{field}.{name}", "none, as model.bias is off", Description(f"shape {got[name]}")
             )
         if got[name] != wanted[name]:
             raise expected(f"{field}.{name}", f"shape {wanted[name]}", got[name])
@@ -40,7 +40,7 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
 
 def check_run(run: object, field: str = "run") -> Run:
     if not isinstance(run, Run):
-        raise expected(field, "a ds.Run", Described(type(run).__name__))
+        raise expected(field, "a ds.Run", Description(type(run).__name__))
     return run
 
 

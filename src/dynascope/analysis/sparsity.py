@@ -11,7 +11,7 @@ from dynascope.analysis.checks import check_fit
 from dynascope.analysis.thresholds import SPARSITY_POINTS, SPARSITY_RANGE
 from dynascope.config import Config
 from dynascope.data import check_tokens
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
@@ -48,7 +48,7 @@ def sparsity(
     fitting, limits = check_fit(parameters, config), _checked(eps)
     rows = sequences(config) if tokens is None else check_tokens("tokens", tokens)
     if not len(rows):
-        raise expected("tokens", "at least one sequence", Described("none"))
+        raise expected("tokens", "at least one sequence", Description("none"))
     hidden = config.model.hidden
     first = np.zeros(hidden * (len(limits) + 1), np.int64)  # by the first limit that is above
     for got in activations(fitting, rows, config):

@@ -17,7 +17,7 @@ from dynascope.analysis.correlation import correlation, rank_correlation
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.spike_detection import Detected, Event, robust, skip_step, spike_score
 from dynascope.analysis.spike_explanation import Cause, explain
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.replay import Replay
 from dynascope.run import Run
 
@@ -122,7 +122,7 @@ def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
     """
     if not isinstance(run, Run):
         raise expected(
-            "run", "a ds.Run", Described(type(run).__name__), "call it for each run of ds.Runs"
+            "run", "a ds.Run", Description(type(run).__name__), "call it for each run of ds.Runs"
         )
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise expected("most", "None or a whole number of at least 0", most)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 
 if TYPE_CHECKING:  # what reads a folder imports Arrow, which `dynascope --help` need not wait for
     from dynascope.run import Run
@@ -44,7 +44,7 @@ def parse(text: str) -> Address:
         raise expected("run", "FOLDER#ID or FOLDER#seed=N, with @EPOCH where one is meant", text)
     epoch = match["epoch"]
     if epoch is not None and not _EPOCH.fullmatch(epoch):
-        raise expected(f"run {text}", "a whole number after @", epoch)
+        raise expected(text, "a whole number after @", epoch)
     return Address(match["folder"], match["which"], None if epoch is None else int(epoch))
 
 
@@ -59,7 +59,7 @@ def resolve(text: str) -> "tuple[Run, int]":
         return run, -1
     if address.epoch > last:
         why = "" if run.diverged is None else ", where it diverged"
-        raise expected(f"run {text}", f"an epoch from 0 to {last}{why}", address.epoch)
+        raise expected(text, f"an epoch from 0 to {last}{why}", address.epoch)
     return run, address.epoch
 
 
@@ -69,8 +69,9 @@ def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
 
     address = parse(text)
     if address.epoch is not None:
-        raise expected(f"run {text}", "runs as a whole", Described(f"an epoch, @{address.epoch}"))
-    return _matching(address, load(address.folder, deleted=deleted))
+        raise expected(text, "runs as a whole", Description(f"an epoch, @{address.epoch}"))
+    kind = "deleted run" if deleted else "run"
+    return _matching(address, load(address.folder, deleted=deleted), kind)
 
 
 def _one(address: Address, runs: "StoredRuns") -> "Run":
@@ -81,10 +82,10 @@ def _one(address: Address, runs: "StoredRuns") -> "Run":
     raise DynascopeError(f"{name}: expected one run, but this names {_listed(found)}; add #ID.")
 
 
-def _matching(address: Address, runs: "StoredRuns") -> "StoredRuns":
+def _matching(address: Address, runs: "StoredRuns", kind: str = "run") -> "StoredRuns":
     """The runs that the address names; there is at least one."""
     if not len(runs):
-        raise DynascopeError(f"{address.folder}: expected a run, but there are none here.")
+        raise DynascopeError(f"{address.folder}: expected a {kind}, but there are none here.")
     which = address.which
     if which is None:
         return runs
@@ -96,7 +97,7 @@ def _matching(address: Address, runs: "StoredRuns") -> "StoredRuns":
         found = runs[:0]
     if not len(found):
         raise DynascopeError(
-            f"{address.folder}#{which}: no such run in the folder; it holds {_listed(runs)}."
+            f"{address.folder}#{which}: no such {kind} in the folder; it holds {_listed(runs)}."
         )
     return found
 

@@ -116,7 +116,9 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        raise DynascopeError(f"{message.removeprefix('argument ')}; see {self.prog} --help.")
+        required = message.removeprefix("the following arguments are required: ")
+        what = f"{required}: missing" if required != message else message.removeprefix("argument ")
+        raise DynascopeError(f"{what}; see {self.prog} --help.")
 
     def unexpected(self, argument: str) -> DynascopeError:
         """The error for an argument that no option takes."""

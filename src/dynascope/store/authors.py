@@ -28,7 +28,7 @@ import numpy.typing as npt
 from dynascope._kernel import CURVE_NAMES
 from dynascope.config import OPTIONS, Config
 from dynascope.data import MAX_SEED
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.option_rules import Maybe, Real, Rule, Whole
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
@@ -192,7 +192,7 @@ def _read_weights(file: Path, config: Config) -> Array:
         )
     states, epochs = read_pickle(file), config.training.epochs
     if not isinstance(states, list):
-        raise expected(str(file), "a list of state dicts", Described(type(states).__name__))
+        raise expected(str(file), "a list of state dicts", Description(type(states).__name__))
     if len(states) != epochs + 1:
         what = f"{epochs + 1} state dicts (the start and each of nb_epochs = {epochs})"
         raise expected(str(file), what, len(states))
@@ -200,7 +200,7 @@ def _read_weights(file: Path, config: Config) -> Array:
     other = [i for i, flat in enumerate(flats) if flat.dtype != flats[0].dtype]
     if other:
         what = f"{flats[0].dtype}, as at epoch 0"
-        raise expected(f"{file}: epoch {other[0]}", what, Described(flats[other[0]].dtype))
+        raise expected(f"{file}: epoch {other[0]}", what, Description(flats[other[0]].dtype))
     return np.stack(flats)
 
 
@@ -211,7 +211,7 @@ def _flat(where: str, state: object, config: Config) -> Array:
     for name, array in state.items():
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
-            got = Described(f"{array[tuple(bad[0])]} at {bad[0].tolist()}")
+            got = Description(f"{array[tuple(bad[0])]} at {bad[0].tolist()}")
             raise expected(f"{where}: {name}", "finite numbers", got)
     try:
         parameters = Parameters.from_state_dict(state)
@@ -220,7 +220,7 @@ def _flat(where: str, state: object, config: Config) -> Array:
     if len(parameters) != len(config.shapes):
         words = {True: "biases", False: "no biases"}
         what = f"{words[config.model.bias]}, as ffn_bias in {_CONFIG} says"
-        raise expected(f"{where}: mlp", what, Described(words[not config.model.bias]))
+        raise expected(f"{where}: mlp", what, Description(words[not config.model.bias]))
     for name, shape in config.shapes.items():
         if parameters.shapes[name] != shape:
             what = f"shape {shape}, as {_CONFIG} says"
@@ -248,9 +248,9 @@ def _read_curve(file: Path, epochs: int, most: float) -> Array:
         raise DynascopeError(f"{file}: expected a tensor of real numbers, but got something else.")
     if values.shape != (epochs,):
         what = f"{epochs} numbers, one for each of nb_epochs"
-        raise expected(str(file), what, Described(f"shape {values.shape}"))
+        raise expected(str(file), what, Description(f"shape {values.shape}"))
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0) & (values <= most)))
     if len(bad):
         what = "numbers from 0 to 1" if most == 1 else "finite numbers of at least 0"
-        raise expected(str(file), what, Described(f"{values[bad[0]]} after epoch {bad[0] + 1}"))
+        raise expected(str(file), what, Description(f"{values[bad[0]]} after epoch {bad[0] + 1}"))
     return values

@@ -10,7 +10,7 @@ import numpy as np
 
 from dynascope.analysis_row import Failure, raise_first
 from dynascope.engine import check_memory, count_threads
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
@@ -219,5 +219,5 @@ def check_place(folder: Path) -> None:
         raise DynascopeError(f"{folder}: cannot be used as a folder ({error.strerror}).") from None
     if strangers:
         raise expected(
-            str(folder), "a new folder or one of a sweep", Described(f"one with {strangers[0]}")
+            str(folder), "a new folder or one of a sweep", Description(f"one with {strangers[0]}")
         )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.parameters import Parameters
 from dynascope.theory.spectrum import Spectrum
 
@@ -76,10 +76,10 @@ def given_directions(pair: object, parameters: Parameters, free: Array) -> Slice
     for i, axis in enumerate(axes):
         if (axis[~free] != 0).any():
             what = "no move of frozen weights"
-            raise expected(f"directions[{i}]", what, Described("one"), "make it 0 there")
+            raise expected(f"directions[{i}]", what, Description("one"), "make it 0 there")
     plane = SlicePlane("given", axes)
     if not plane.spanned:
-        raise expected("directions", "two that span a plane", Described("two on one line"))
+        raise expected("directions", "two that span a plane", Description("two on one line"))
     return plane
 
 
@@ -92,13 +92,13 @@ def _given(i: int, direction: object, parameters: Parameters) -> Array:
     try:
         flat = np.asarray(direction)
     except ValueError:
-        raise expected(field, f"{size} numbers", Described("rows of different lengths")) from None
+        raise expected(field, f"{size} numbers", Description("rows of different lengths")) from None
     if flat.dtype.kind not in "fiu" or flat.shape != (size,):
-        got = Described(f"an array of {flat.dtype} of shape {flat.shape}")
+        got = Description(f"an array of {flat.dtype} of shape {flat.shape}")
         raise expected(field, f"ds.Parameters or their {size} numbers", got)
     if not np.isfinite(flat).all():
         at = int(np.flatnonzero(~np.isfinite(flat))[0])
-        raise expected(field, "finite numbers", Described(f"{flat[at]} at [{at}]"))
+        raise expected(field, "finite numbers", Description(f"{flat[at]} at [{at}]"))
     return flat.astype(np.float64)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config, ModelConfig
-from dynascope.errors import Described, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.theory._backward import TRAINED, Given, given_with_targets, pieces
@@ -136,7 +136,7 @@ def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
     each_asked: list[Any] = [asked] if is_one(asked) else list(asked)
     wanted = [run.checked_epoch(sound_epoch(run, epoch)) for epoch in each_asked]
     if not wanted:
-        raise expected("epochs", "at least one epoch", Described("none"))
+        raise expected("epochs", "at least one epoch", Description("none"))
     each = [bounds(run.parameters(epoch), tokens, targets, run.config) for epoch in wanted]
     return BoundCurves(
         epochs=np.array(wanted, np.int64),

@@ -19,7 +19,7 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config, ModelConfig
 from dynascope.data import Examples, Split, check_seed
 from dynascope.engine import count_threads
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
@@ -232,7 +232,7 @@ def _plane(
     plane = planes.random_directions(parameters, free, check_seed(seed))
     if not plane.spanned:
         raise expected(
-            "parameters", "weights to scale random directions by", Described("too many zeros")
+            "parameters", "weights to scale random directions by", Description("too many zeros")
         )
     return plane
 
@@ -255,7 +255,7 @@ def _spectrum(centre: Centre, free: Array) -> Spectrum:
 def _through(epochs: Sequence[int], weights: Sequence[Array]) -> planes.SlicePlane:
     plane = planes.through(*weights)
     if not plane.spanned:
-        got = Described(f"{epochs[1]} and {epochs[2]}, on one line with it")
+        got = Description(f"{epochs[1]} and {epochs[2]}, on one line with it")
         raise expected("toward", f"two epochs that span a plane with epoch {epochs[0]}", got)
     return plane
 
@@ -304,7 +304,7 @@ def _examples(run: Run, split: Split) -> Examples:
     """The sequences and targets of a run's set."""
     chosen = run.examples(split)
     if not len(chosen[1]):
-        raise expected("split", "one with sequences", Described(f"{split}, which has none"))
+        raise expected("split", "one with sequences", Description(f"{split}, which has none"))
     return chosen
 
 

@@ -32,7 +32,7 @@ from dynascope.analysis.phases import Phases
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.edits import steps_per_epoch
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
@@ -170,7 +170,9 @@ def saddles(
 def _drops(run: Run, found: Phases | None) -> Sequence[Drop]:
     if found is not None:
         if not isinstance(found, Phases):
-            raise expected("found", "what analysis.phases returns", Described(type(found).__name__))
+            raise expected(
+                "found", "what analysis.phases returns", Description(type(found).__name__)
+            )
         return found.by_slope
     loss = run.curves["train_loss"][: last_sound_epoch(run) + 1]
     return loss_drops(loss, "slope", ceiling=run.task.chance_loss or None)

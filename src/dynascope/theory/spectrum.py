@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.errors import Described, expected
+from dynascope.errors import Description, expected
 from dynascope.theory import curvature_thresholds as t
 
 Array = npt.NDArray[Any]
@@ -115,12 +115,12 @@ def spectrum_by_products(
 def _symmetric(matrix: npt.ArrayLike) -> Array:
     given = _numbers("matrix", matrix)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
-        raise expected("matrix", "a square matrix", Described(f"shape {given.shape}"))
+        raise expected("matrix", "a square matrix", Description(f"shape {given.shape}"))
     if not np.isfinite(given).all():
-        raise expected("matrix", "finite numbers", Described("NaN or infinity"))
+        raise expected("matrix", "finite numbers", Description("NaN or infinity"))
     apart = float(np.abs(given - given.T).max())
     if apart > t.ASYMMETRY * float(np.abs(given).max()):
-        raise expected("matrix", "a symmetric matrix", Described(f"entries {apart:.3g} apart"))
+        raise expected("matrix", "a symmetric matrix", Description(f"entries {apart:.3g} apart"))
     return given / 2 + given.T / 2
 
 
@@ -128,7 +128,7 @@ def _numbers(field: str, value: npt.ArrayLike) -> Array:
     try:
         given = np.asarray(value)
     except ValueError:
-        raise expected(field, "rows of numbers", Described("rows of different lengths")) from None
+        raise expected(field, "rows of numbers", Description("rows of different lengths")) from None
     if given.dtype.kind not in "fiu":
         raise expected(field, "real numbers", value)
     return given.astype(np.float64)
@@ -149,7 +149,7 @@ def image_length(product: Product, null: npt.ArrayLike | None, size: int) -> flo
     """How long the images are of unit directions that should have none."""
     rows = np.zeros((0, size)) if null is None else np.atleast_2d(_numbers("null", null))
     if rows.ndim != 2 or rows.shape[1] != size:
-        raise expected("null", f"rows of {size} numbers", Described(f"shape {rows.shape}"))
+        raise expected("null", f"rows of {size} numbers", Description(f"shape {rows.shape}"))
     lengths = np.linalg.norm(rows, axis=1)
     if not (np.isfinite(lengths) & (lengths > 0)).all():
         raise expected("null", "directions of a finite length above 0", lengths.tolist())
@@ -189,6 +189,6 @@ def _lanczos(
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
         if not len(values):
             what = "products of a matrix whose eigenvalues converge"
-            raise expected("product", what, Described("none that did")) from None
+            raise expected("product", what, Description("none that did")) from None
     order = np.argsort(values)
     return np.asarray(values)[order], np.asarray(vectors).T[order]
