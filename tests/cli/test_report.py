@@ -315,12 +315,12 @@ def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
 # ---- bad input ----------------------------------------------------------------------------------
 
 BAD = [
-    ("nowhere", "nowhere: expected a folder of runs, but it is no folder"),
+    ("nowhere", "nowhere: expected a folder of runs, but it does not exist"),
     ("{} --kinds circut", "--kinds: expected circuit, phases or spikes, but got 'circut'; did you"),
     ("{} --run zz", "no such run in the folder"),
     ("{} --run seed=0", "expected one run, but this names 2 runs"),
     ("{}#seed=3@999", "expected an epoch from 0 to 120, but got 999"),
-    ("{}#seed=3 --run seed=4", "seed=3 already names a run"),
+    ("{}#seed=3 --run seed=4", "--run: cannot be combined with"),
     ("{} --run seed=3 --where true", "--where: cannot be combined with a single run"),
     ("{} --where seed>99", "--where: no run matches seed>99"),
     ("{} --where verdict=='nothing'", "no run matches verdict=='nothing'"),

@@ -98,7 +98,7 @@ def test_an_imported_run_has_no_train_set(tmp_path: Path, capsys: Out) -> None:
     ).save(tmp_path / "runs")
     got = parsed(capsys, f"{tmp_path / 'runs'}#seed=0")
     assert got["curvature"] is None
-    assert "train set is known" in got["notes"]["curvature"]
+    assert "train set is not known" in got["notes"]["curvature"]
 
 
 def test_many_runs_are_refused(folder: Path, capsys: Out) -> None:

@@ -299,7 +299,7 @@ def test_a_trajectory_of_many_pieces_is_whole(static: Path, tmp_path: Path) -> N
         ("/api/run/{id}/sequences?most=0", 400, "each once"),
         ("/api/run/{id}/sequences?most=1000", 400, "each once"),
         ("/api/run/{other}/sequences?most=1", 404, "The store has no run"),
-        ("/api/run/{id}/weights?epoch=3", 400, "no parameters but none"),
+        ("/api/run/{id}/weights?epoch=3", 400, "this address takes none."),
         ("/api/run/{id}/analysis?curvature=yes", 400, "curvature=0|1"),
         ("/api/run/{id}/nothing", 404, "nothing at this address"),
         ("/api/run/ABC", 404, "20 hexadecimal digits"),
@@ -346,7 +346,7 @@ def test_what_cannot_be_analysed_has_a_note(server: Server, runs: ds.Runs) -> No
     assert ends["circuit"]["verdict"]["name"] == "unsolved"
     assert diverged["notes"]["circuit"].startswith("diverged at epoch 1: analysed up to")
     assert data["circuit"] is None
-    assert "data of its own" in data["notes"]["circuit"]
+    assert "its own data" in data["notes"]["circuit"]
 
 
 def test_curvature_comes_when_it_is_asked_for(server: Server, runs: ds.Runs) -> None:

@@ -53,13 +53,16 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         _changed(lambda b: flipped(b, len(b) - 300)),
         "its footer does not match",
     ),
-    "a byte at the end": (_changed(lambda b: flipped(b, len(b) - 1)), "it is cut off or no"),
+    "a byte at the end": (_changed(lambda b: flipped(b, len(b) - 1)), "it is truncated or not"),
     "zeros": (_changed(lambda b: bytes(len(b))), "it is truncated or not a Parquet file"),
     "renamed": (
         lambda file: file.rename(file.with_name("0" * 12 + file.name[12:])),
         "it was written under another name",
     ),
-    "a foreign name": (lambda file: file.rename(file.with_name("x.parquet")), "its name is none"),
+    "a foreign name": (
+        lambda file: file.rename(file.with_name("x.parquet")),
+        "its name is not one",
+    ),
     "a shard": (
         lambda file: shutil.copy(
             shard := next((file.parent.parent / "runs").iterdir()), file.parent / shard.name

@@ -230,7 +230,7 @@ class TestMerge:
             ([], "x", "folders: expected at least one folder of runs"),
             (str(store), "x", "folders: expected a list of folders, but got"),
             (store, "x", "folders: expected a list of folders, but got"),
-            ([tmp_path / "none"], "x", "none: expected a folder of runs, but it is no folder"),
+            ([tmp_path / "none"], "x", "none: expected a folder of runs, but it does not exist"),
             ([tmp_path / "empty"], "x", "empty: expected runs to merge, but there are none"),
             ([store], "store", "expected a new or empty folder, but this one is not"),
         ):

@@ -41,7 +41,7 @@ BAD = [
     ("seeds = 1.5", "seeds: expected how many"),
     ("seeds = []", "seeds: expected how many", "it has 0"),
     ("seeds = [3, -1]", "seeds: expected a whole number from 0 to 9007199254740991, but got -1"),
-    ("seeds = [3, 5, 3]", "seeds: expected each seed once, but 3 is there twice"),
+    ("seeds = [3, 5, 3]", "seeds: expected each seed once, but 3 appears twice"),
     ("seeds = '3-5,4'", "seeds: expected each seed once, but 4"),
     ("seeds = 'ten'", "seeds: expected how many (20) or which seeds", "'ten'"),
     # options
@@ -87,7 +87,7 @@ BAD = [
     ),
     (
         one("model.dim = [2, 3, 2]\nmodel.hidden = [8, 8, 8]", "[zip]"),
-        "expected each combination once, but model.dim=2, model.hidden=8 is there twice",
+        "expected each combination once, but model.dim=2, model.hidden=8 appears twice",
     ),
     # linspace and logspace
     (one("training.lr = {linspac = [1, 2, 3]}"), "grid.training.lr.linspac: unknown key", "linsp"),

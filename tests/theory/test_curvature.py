@@ -276,7 +276,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: curvature(trained(), "1"), "epoch: expected a whole number"),
     (lambda: curvature(trained(), directions=0), "directions: expected a whole number"),
     (lambda: curvature(trained(), [1], threads=0), "threads: expected a whole number"),
-    (lambda: curvature(imported()), "it was imported without data"),
+    (lambda: curvature(imported()), "it was imported without data;"),
     (lambda: curvature(trained(("training.frozen", EVERYTHING))), "at least one trained weight"),
 ]
 

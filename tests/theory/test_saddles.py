@@ -346,7 +346,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: saddles(tiny(), threads=0), "threads: expected a whole number"),
     (
         lambda: saddles(replace(tiny(), origin=Origin("import", "0"))),
-        "it was imported without data",
+        "it was imported without data;",
     ),
     (lambda: saddles(replace(tiny(), diverged=0)), "it diverged at epoch 0"),
 ]

@@ -4,10 +4,10 @@ from argparse import ArgumentParser, Namespace
 
 ABOUT = """\
 Import runs saved by the code released with the paper (config.json and pickled
-tensors). The pickles are read by our own reader, which knows only tensors, lists
-and dicts; it refuses anything else, names it, and never runs it. You can inspect,
-compare and fine-tune imported runs, but not replay them, since their data and
-moments were not saved."""
+tensors). The pickles are read by our own reader, which knows only tensors,
+lists and dicts; it refuses anything else, names it, and never runs it. You can
+inspect, compare and fine-tune imported runs, but not replay them, since their
+data and moments were not saved."""
 EXAMPLES = """\
 examples:
   dynascope import savings/ --out runs/paper      every run below that folder

@@ -3,8 +3,9 @@
 from argparse import ArgumentParser, Namespace
 
 ABOUT = """\
-Merge the runs of several folders into a new one. Files are copied as they are. A
-run that is in several folders appears once. Tags, notes and deletions are kept."""
+Merge the runs of several folders into a new one. Files are copied as they are.
+A run that is in several folders appears once. Tags, notes and deletions are
+kept."""
 EXAMPLES = """\
 examples:
   dynascope merge runs/monday runs/tuesday --out runs/week

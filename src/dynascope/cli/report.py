@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from dynascope.store.stored import StoredRuns
 
 ABOUT = """\
-Report what happened in runs: which circuit each has become (and how clearly), in
-which phases it learnt, and what caused its loss spikes. The results are saved next
-to the runs, so the next report is immediate, and `dynascope query` has them as
-columns."""
+Report what happened in runs: which circuit each has become (and how clearly),
+in which phases it learnt, and what caused its loss spikes. The results are
+saved next to the runs, so the next report is immediate, and `dynascope query`
+has them as columns."""
 
 EXAMPLES = """\
 RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     kinds = check_kinds([name.strip() for name in options.kinds.split(",")], "--kinds")
     address = parse(options.runs)
     if options.one is not None and (address.which is not None or address.epoch is not None):
-        raise DynascopeError(f"--run: {options.runs} already names a run.")
+        raise DynascopeError(f"--run: cannot be combined with {options.runs}, which names a run.")
     named = options.runs if options.one is None else f"{options.runs}#{options.one}"
     if options.one is not None or address.which is not None or address.epoch is not None:
         return _print_one(named, kinds, options)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from dynascope.store.stored import StoredRuns
 
 RUNS = """\
-RUNS is FOLDER#ID (the beginning of an id is enough), FOLDER#seed=3, which may be
-several runs, or FOLDER with --where or --all. Shards are never rewritten: tags,
-notes and deletions are saved in small files next to them."""
+RUNS is FOLDER#ID (the beginning of an id is enough), FOLDER#seed=3, which may
+be several runs, or FOLDER with --where or --all. Shards are never rewritten:
+tags, notes and deletions are saved in small files next to them."""
 
 
 def add_runs(parser: ArgumentParser) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ABOUT = """\
 Train every run of a grid: a base config, values to combine, seeds, and further
 stages that fine-tune the runs of earlier ones. After a crash, a full disk or
-Ctrl-C, run the same command again: it computes only what is missing. A grid with
-more values or seeds extends the folder."""
+Ctrl-C, run the same command again: it computes only what is missing. A grid
+with more values or seeds extends the folder."""
 
 EXAMPLES = """\
 A grid is a TOML file; --example prints one with comments.
