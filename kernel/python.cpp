@@ -232,9 +232,13 @@ template <class T> void bind_measures(nb::module_& m) {
 }
 
 // ---- data ---------------------------------------------------------------------------------------
+void check_drawn(size_t count, size_t length, int64_t vocab) {
+  must(check_sizes(static_cast<double>(count), static_cast<double>(length), 1) &&
+       whole("vocab", static_cast<double>(vocab), 1, INT32_MAX));
+}
+
 Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, uint32_t stream) {
-  must(check_sizes(static_cast<double>(count), static_cast<double>(length),
-                   static_cast<double>(vocab)));
+  check_drawn(count, length, vocab);
   auto tokens = make_array<int32_t>({count, length});
   build().task->draw(tokens.data(), 0, static_cast<int64_t>(count), static_cast<int64_t>(length),
                      vocab, seed, stream);
@@ -242,8 +246,7 @@ Numpy<int32_t> draw(size_t count, size_t length, int64_t vocab, uint64_t seed, u
 }
 
 Numpy<int32_t> enumerate(size_t count, size_t length, int64_t vocab) {
-  must(check_sizes(static_cast<double>(count), static_cast<double>(length),
-                   static_cast<double>(vocab)));
+  check_drawn(count, length, vocab);
   auto tokens = make_array<int32_t>({count, length});
   build().task->enumerate(tokens.data(), 0, static_cast<int64_t>(count),
                           static_cast<int64_t>(length), vocab);

@@ -48,7 +48,7 @@ def raise_first(failures: Sequence[Failure], hint: str = "") -> None:
     >>> raise_first([Failure("0f3a", "circuit", MemoryError())] * 3, "the rest is kept")
     Traceback (most recent call last):
     dynascope.analysis_row.AnalysisError: run 0f3a: its circuit could not be analysed
-    (MemoryError), and 2 more such; the rest is kept.
+    (MemoryError), and 2 more like it; the rest is kept.
     """
     if not failures:
         return

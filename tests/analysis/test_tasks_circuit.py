@@ -207,7 +207,8 @@ def test_the_server_tells_the_task(tmp_path: Path) -> None:
     config = ds.Config().replace({**TINY, "task.name": "products"})
     tokens, targets = ds.dataset(config.task)
     ds.train(config, progress=False).save(tmp_path / "runs")
-    ds.train(config, data=ds.Data((tokens, targets)), progress=False).save(tmp_path / "own")
+    own_config = config.replace({"task.name": "modular-addition"})
+    ds.train(own_config, data=ds.Data((tokens, targets)), progress=False).save(tmp_path / "own")
     known = about(ds.load(tmp_path / "runs")[0], {})["task"]
     assert (known["name"], known["groups"]) == ("products", "pairs")
     assert (known["positions"], known["symmetries"]) == ([0, 1, 2, 3], ["pairs", "suffix"])

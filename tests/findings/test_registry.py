@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from analysed import three
+from variant import SITE
 
 import dynascope as ds
+from dynascope import _kernel
 from dynascope.analysis_columns import DECLARATIONS, KINDS
 from dynascope.findings.kind import Listing
 from dynascope.findings.registry import kinds
@@ -124,6 +126,10 @@ def test_one_more_is_a_file_and_an_entry(folder: Path, tmp_path: Path) -> None:
         text.replace("KINDS = tuple(DECLARATIONS)\n", ENTRY, 1)
     )
     (package / "findings" / "kind_size.py").write_text(FILE)
+    kernel = package / Path(_kernel.__file__).name
+    if not kernel.exists():  # an editable install keeps it elsewhere
+        kernel.symlink_to(_kernel.__file__)
+    (package.parent / "sitecustomize.py").write_text(SITE)
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     script = [sys.executable, "-c", USE, str(folder)]
     done = subprocess.run(script, capture_output=True, text=True, env=environment)

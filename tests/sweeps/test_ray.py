@@ -308,7 +308,11 @@ def odd(module_ray: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         ("version", 2, f"expected dynascope {ds.__version__} on every node, but "),
         ("missing", 2, f"expected dynascope {ds.__version__} on every node, but one has none"),
         ("memory", 1, "memory ran out; "),
-        ("bug", 1, "a worker failed (ZeroDivisionError: division by zero); what is finished"),
+        (
+            "bug",
+            1,
+            "a worker failed (ZeroDivisionError: division by zero); finished runs are saved",
+        ),
     ],
     ids=["version", "missing", "memory", "bug"],
 )

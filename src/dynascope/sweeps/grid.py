@@ -225,7 +225,9 @@ def _with_later_options(base: object, body: Mapping[str, Any]) -> object:
     varied = {name for factor in body.get("zip", ()) for name in factor}
     for name in LATER.keys() - varied:
         section, _, option = name.rpartition(".")
-        (tables.setdefault(section, {}) if section else tables).setdefault(option, LATER[name])
+        table = tables.setdefault(section, {}) if section else tables
+        if isinstance(table, dict):  # else it is refused where the options are read
+            table.setdefault(option, LATER[name])
     return tables
 
 
