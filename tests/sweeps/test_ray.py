@@ -311,7 +311,7 @@ def odd(module_ray: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         (
             "bug",
             1,
-            "a worker failed (ZeroDivisionError: division by zero); finished runs are saved",
+            "a worker failed (ZeroDivisionError: division by zero); finished runs",
         ),
     ],
     ids=["version", "missing", "memory", "bug"],
