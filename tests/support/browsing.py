@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
-from playwright.sync_api import Browser, Download, Locator, Page, expect
+from playwright.sync_api import Browser, Download, Locator, Page, TimeoutError, expect
 from showing import Server, show
 
 import dynascope as ds
@@ -179,9 +179,20 @@ class Sandbox:
 
     # ---- files -------------------------------------------------------------------------------
     def download(self, panel: str, how: str) -> Download:
-        """The file that an entry of the panel's menu saves."""
+        """The file that an entry of the panel's menu saves.
+
+        Asked for twice, if need be: on a busy machine, one of the many downloads of a test was once
+        seen never to begin.
+        """
+        try:
+            return self._download(panel, how, 10_000)
+        except TimeoutError:
+            self.page.keyboard.press("Escape")
+            return self._download(panel, how, 20_000)
+
+    def _download(self, panel: str, how: str, patience: float) -> Download:
         self.panel(panel).get_by_label(re.compile("save or hide")).click()
-        with self.page.expect_download() as download:
+        with self.page.expect_download(timeout=patience) as download:
             self.panel(panel).get_by_role("menuitem", name=how).click()
         return download.value
 
