@@ -141,10 +141,10 @@ MUTANTS = [
         "sign = select(along < nil",
     ),
     Mutant(
-        "lion's betas exchanged",
+        "lion's gradient subtracted",
         "optimizer.hpp",
         "along = beta1 * m + rest1 * g",
-        "along = beta2 * m + rest2 * g",
+        "along = beta1 * m - rest1 * g",
     ),
     Mutant("tanh's slope", "math.hpp", "broadcast(T(4)) * s * (one - s)", "broadcast(T(4)) * s"),
     Mutant("clipping by the wrong factor", "optimizer.hpp", "+ T(1e-6))", "+ T(1e-2))"),
