@@ -19,9 +19,9 @@ from dynascope.analysis_columns import KINDS
 from dynascope.analysis_row import empty_row
 from dynascope.cli import main
 from dynascope.findings import keep_analyses
+from dynascope.store.damage import DamagedError
 from dynascope.store.parquet_file import footer_length
 from dynascope.store.sidecar import Sidecar
-from dynascope.store.tensors import DamagedError
 
 # ---- damage -------------------------------------------------------------------------------------
 

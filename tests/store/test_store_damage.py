@@ -24,10 +24,10 @@ from store_cases import ACCESSORS as EVERYTHING
 from store_cases import SMALL, save_module, train
 
 import dynascope as ds
+from dynascope.store.damage import DamagedError
 from dynascope.store.parquet_file import footer_length
 from dynascope.store.schema import CURVES, SPANS
 from dynascope.store.shard_read import Shard
-from dynascope.store.tensors import DamagedError
 
 # The other two read sixty columns; single curves are drawn instead.
 ACCESSORS = {name: ask for name, ask in EVERYTHING.items() if name not in ("curves", "table")}

@@ -29,8 +29,9 @@ from sweeping import (
 )
 
 import dynascope as ds
-from dynascope.store.files import LOCK, holder, locked
-from dynascope.store.tensors import unreadable
+from dynascope.store.damage import unreadable
+from dynascope.store.files import holder, locked
+from dynascope.store.names import LOCK
 
 LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0}}
 

@@ -20,8 +20,8 @@ from dynascope.errors import DynascopeError
 from dynascope.findings.make_analyses import in_threads, make_row
 from dynascope.progress import Report
 from dynascope.run import Runs
-from dynascope.store.files import TEMPORARY, WriteError
-from dynascope.store.shard_write import RUNS
+from dynascope.store.files import WriteError
+from dynascope.store.names import RUNS, TEMPORARY
 from dynascope.store.sidecar import as_table, make_sidecar
 from dynascope.store.sidecar_columns import Source, columns, read_sources
 from dynascope.store.stored import StoredRuns

@@ -13,9 +13,7 @@ from dynascope.cached import cached_property
 from dynascope.errors import DynascopeError
 from dynascope.sandbox.security import RequestError
 from dynascope.store.index import Index, open_index
-from dynascope.store.marks import FOLDER as MARKS
-from dynascope.store.shard_write import RUNS, TRAJECTORIES
-from dynascope.store.sidecar import ANALYSES
+from dynascope.store.names import ANALYSES, MARKS, RUNS, TRAJECTORIES
 from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.stored import StoredRun, StoredRuns
 from dynascope.store.tables import COLUMNS

@@ -15,8 +15,8 @@ from dynascope.analysis_columns import columns_of
 from dynascope.sandbox.contents import Blob, Document
 from dynascope.sandbox.library import MOST_RUNS, Opened
 from dynascope.sandbox.run_answers import THRESHOLDS
+from dynascope.store.damage import DamagedError
 from dynascope.store.shard_read import Shard
-from dynascope.store.tensors import DamagedError
 
 Made = TypeVar("Made")
 Thumbnails = npt.NDArray[np.uint8]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from dynascope.store.damage import Damage, DamagedError, DamageWarning
 from dynascope.store.files import PathLike
-from dynascope.store.index import Damage, DamageWarning, Index, open_all, open_index
+from dynascope.store.index import Index, open_all, open_index
+from dynascope.store.names import ANALYSES
 from dynascope.store.schema import SPANS
 from dynascope.store.shard_read import Shard
-from dynascope.store.sidecar import ANALYSES, Sidecar
-from dynascope.store.tensors import DamagedError
+from dynascope.store.sidecar import Sidecar
 
 
 def check(folder: PathLike) -> Index:

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
-from dynascope.store.files import TEMPORARY, write
+from dynascope.store.damage import DamagedError
+from dynascope.store.files import write
 from dynascope.store.index import Index, open_all
-from dynascope.store.marks import FOLDER as MARKS
-from dynascope.store.sidecar import ANALYSES, Sidecar
-from dynascope.store.tensors import DamagedError, TensorFile
+from dynascope.store.names import ANALYSES, MARKS, TEMPORARY
+from dynascope.store.sidecar import Sidecar
+from dynascope.store.tensors import TensorFile
 
 
 def copy_stores(indices: Sequence[Index], target: Path) -> None:

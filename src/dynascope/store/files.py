@@ -18,12 +18,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dynascope.errors import DynascopeError, shown
+from dynascope.store.names import LOCK, OWN_TEMPORARY, TEMPORARY
 
 PathLike = str | os.PathLike[str]
 
-TEMPORARY = ".partial"  # folder of a store for files in the making
-OWN_TEMPORARY = f"{TEMPORARY}/sweep"  # of the one process that holds the lock
-LOCK = ".lock"
 _MOMENT = 0.5  # seconds that looking who holds a lock may take, generously
 _OLD = 600.0  # seconds after which a file in the making has no maker any more
 

@@ -15,36 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dynascope.errors import DynascopeError
+from dynascope.store.damage import Damage, DamagedError, DamageWarning
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.marks import Marks, read_marks
+from dynascope.store.names import RUNS, SWEEP
 from dynascope.store.shard_read import Shard
-from dynascope.store.shard_write import RUNS
-from dynascope.store.tensors import DamagedError, UnreadableError
 
 File = TypeVar("File")
 
-SWEEP = "sweep.json"
 _NAMED = 20  # damaged files that are named one by one
-
-
-class DamageWarning(UserWarning):
-    """A file of a store is not as it was written; it was left out."""
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A damaged file, and how that shows."""
-
-    path: Path
-    why: str
-    certain: bool = True  # else it could only not be read, this time or by this version
-
-    @classmethod
-    def of(cls, path: Path, error: DamagedError) -> "Damage":
-        return cls(path, str(error), not isinstance(error, UnreadableError))
-
-    def __str__(self) -> str:
-        return f"{self.path}: skipped as damaged: {self.why}."
 
 
 @dataclass(frozen=True, eq=False)

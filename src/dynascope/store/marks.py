@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.errors import DynascopeError, expected
-from dynascope.store.files import TEMPORARY, write
-from dynascope.store.shard_write import RUNS
+from dynascope.store.files import write
+from dynascope.store.names import MARKS, RUNS, TEMPORARY
 from dynascope.store.tensors import digest
 
-FOLDER = "marks"
 FORMAT = 1
 _ACTIONS = ("tag", "untag", "note", "delete", "restore")
 _TAG = re.compile(r"[\w.:+-]{1,64}")
@@ -64,18 +63,18 @@ def mark(folder: Path, action: str, runs: Iterable[str], value: str = "") -> Non
         "runs": list(runs),
     }
     contents = json.dumps(said, ensure_ascii=False).encode()
-    write(folder / FOLDER / f"{digest(contents)}.json", contents, folder / TEMPORARY)
+    write(folder / MARKS / f"{digest(contents)}.json", contents, folder / TEMPORARY)
 
 
 def read_marks(folder: Path) -> tuple[Marks, list[tuple[Path, str]]]:
     """What is said of the store's runs, and the files that are damaged, each with how."""
     said, damaged = [], []
     try:
-        files = sorted(file for file in (folder / FOLDER).iterdir() if file.name[0] != ".")
+        files = sorted(file for file in (folder / MARKS).iterdir() if file.name[0] != ".")
     except FileNotFoundError:  # nobody said anything
         files = []
     except OSError as error:
-        files, damaged = [], [(folder / FOLDER, _cannot(error))]
+        files, damaged = [], [(folder / MARKS, _cannot(error))]
     for file in files:
         try:
             said.append(_read(file))

@@ -10,9 +10,7 @@ import io
 import json
 import mmap
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,11 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynascope.cached import cached_property
+from dynascope.store.damage import DamagedError, UnreadableError, reading
+from dynascope.store.handles import open_file, stamp
+from dynascope.store.names import TABLE
 from dynascope.store.schema import CURVES
-from dynascope.store.tensors import DamagedError, UnreadableError, digest, unreadable
+from dynascope.store.tensors import digest
 
 KEY = b"dynascope"  # of the footer's own metadata
-NAME = re.compile(r"(?P<name>[0-9a-f]{12})-(?P<footer>[0-9a-f]{16})\.parquet")
 _FOOTER_END = 8  # bytes after a Parquet footer: its length and PAR1
 _TAIL = 2**16  # bytes read from the end of a file in one go: our footers fit
 _OTHER = "it has format {}, and this dynascope reads {}; {} one will read it"
@@ -127,7 +127,7 @@ class CheckedTable:
 
         `name_key`: the field that repeats the file's name. `known`: the formats that can be read.
         """
-        name = NAME.fullmatch(path.name)
+        name = TABLE.fullmatch(path.name)
         if name is None:
             raise DamagedError("its name is not one that dynascope gives")
         with reading():
@@ -189,11 +189,11 @@ class CheckedTable:
             return contents
 
     def _mapped(self) -> memoryview:
-        stat = os.stat(self.path)
+        changed = stamp(self.path)
         last = max(end for ranges in self._ranges.values() for _, end in ranges)
-        if stat.st_size < last:  # to touch a map of a file that was cut off ends the process
+        if changed[-1] < last:  # to touch a map of a file that was cut off ends the process
             raise DamagedError("it is cut off")
-        return _map(self.path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        return _map(self.path, changed)
 
     def check(self) -> None:
         """Check every column, also those that this version does not know; raises `DamagedError`."""
@@ -210,34 +210,19 @@ def _of_another_time(format_: int, known: range) -> str:
 
 
 @lru_cache(maxsize=32)
-def _map(path: Path, inode: int, changed: int, size: int) -> memoryview:
-    with open(path, "rb") as handle:
-        return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+def _map(path: Path, changed: tuple[int, int, int]) -> memoryview:
+    with open_file(path) as handle:
+        return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
 
 
 def _footer(path: Path) -> bytes:
     """The last bytes of a Parquet file: footer, its length, PAR1."""
-    with open(path, "rb") as handle:
-        size = handle.seek(0, os.SEEK_END)
-        handle.seek(max(0, size - _TAIL))
-        tail = handle.read()
+    with open_file(path) as handle:
+        size = os.fstat(handle).st_size
+        tail = os.pread(handle, _TAIL, max(0, size - _TAIL))
         length = footer_length(tail)
         if tail[-4:] != b"PAR1" or length > size:
             raise DamagedError("it is truncated or not a Parquet file")
         if length > len(tail):
-            handle.seek(size - length)
-            tail = handle.read()
+            tail = os.pread(handle, length, size - length)
     return tail[-length:]
-
-
-@contextmanager
-def reading() -> Iterator[None]:
-    """Within its block whatever a reader stumbles over is damage."""
-    try:
-        yield
-    except DamagedError:
-        raise
-    except OSError as error:
-        raise unreadable(error) from None
-    except (ValueError, LookupError, TypeError, AttributeError, pa.ArrowException) as error:
-        raise DamagedError(f"it is not as dynascope writes it ({error!r})") from None

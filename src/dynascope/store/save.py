@@ -17,9 +17,11 @@ from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
 from dynascope.store.copying import copy_analyses, copy_stores
-from dynascope.store.files import TEMPORARY, PathLike, check_new, new_folder, path_of
-from dynascope.store.index import DamageWarning, open_index
+from dynascope.store.damage import DamageWarning
+from dynascope.store.files import PathLike, check_new, new_folder, path_of
+from dynascope.store.index import open_index
 from dynascope.store.marks import mark
+from dynascope.store.names import TEMPORARY
 from dynascope.store.shard_write import make_shard
 from dynascope.store.stored import StoredRun, StoredRuns
 

@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from dynascope.cached import cached_property
 from dynascope.config import OPTIONS, same_value
-from dynascope.store.parquet_file import CheckedTable, reading
+from dynascope.store.damage import reading
+from dynascope.store.names import TRAJECTORIES
+from dynascope.store.parquet_file import CheckedTable
 from dynascope.store.schema import AS_BEFORE, SCALARS, SCHEMA
-from dynascope.store.shard_write import FORMAT, TRAJECTORIES
+from dynascope.store.shard_write import FORMAT
 from dynascope.store.tensors import TensorFile
 
 

@@ -24,6 +24,7 @@ from dynascope.config import LATER
 from dynascope.edits import SLOTS
 from dynascope.run import Run
 from dynascope.store.files import write
+from dynascope.store.names import RUNS, TRAJECTORIES
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes
 from dynascope.store.schema import CONFIG, CURVES, rows
 from dynascope.store.sidecar import SidecarFile, make_sidecar
@@ -31,7 +32,6 @@ from dynascope.store.tensors import digest, header_of, pack
 
 FORMAT = 2
 _RULE = "training.optimizer"
-RUNS, TRAJECTORIES = "runs", "trajectories"  # folders of a store
 
 
 @dataclass(frozen=True)

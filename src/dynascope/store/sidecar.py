@@ -17,11 +17,12 @@ from dynascope import version
 from dynascope.analysis_columns import DECLARATIONS, KINDS, columns_of, versions
 from dynascope.analysis_row import Row
 from dynascope.cached import cached_property
+from dynascope.store.damage import reading
 from dynascope.store.files import write
-from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes, reading
+from dynascope.store.names import ANALYSES
+from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes
 
 FORMAT = 1
-ANALYSES = "analyses"  # folder of a store
 
 _TYPES = {
     "string": pa.string(),

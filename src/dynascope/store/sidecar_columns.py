@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 
 from dynascope.analysis_columns import DECLARATIONS, KINDS
 from dynascope.analysis_row import joined_notes
-from dynascope.store.index import Damage, open_all
-from dynascope.store.sidecar import ANALYSES, FOUND, SCHEMA, Sidecar
-from dynascope.store.tensors import DamagedError
+from dynascope.store.damage import Damage, DamagedError
+from dynascope.store.index import open_all
+from dynascope.store.names import ANALYSES
+from dynascope.store.sidecar import FOUND, SCHEMA, Sidecar
 
 # What a table of runs shows of them.
 SHOWN = {**FOUND, "analysed": SCHEMA.field("analysed").type, "analysis_note": pa.string()}

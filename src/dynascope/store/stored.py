@@ -19,15 +19,14 @@ from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
 from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves, spelt_options
 from dynascope.services import services
-from dynascope.store.index import Damage, DamageWarning, Index, open_index
+from dynascope.store.damage import Damage, DamagedError, DamageWarning, reading
+from dynascope.store.index import Index, open_index
 from dynascope.store.marks import mark
-from dynascope.store.parquet_file import reading
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of, unknown_values
 from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar_columns import SHOWN, read_sources
 from dynascope.store.sidecar_columns import columns as analyses_of
 from dynascope.store.tables import MARKS, check_columns, marked, schema_of
-from dynascope.store.tensors import DamagedError
 
 Array = npt.NDArray[Any]
 Value = TypeVar("Value")

@@ -10,7 +10,6 @@ import json
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +20,8 @@ import numpy.typing as npt
 
 from dynascope.data import Data
 from dynascope.run import Run, Steps
+from dynascope.store.damage import DamagedError, reading
+from dynascope.store.handles import open_file, stamp
 from dynascope.store.schema import SPANS
 
 Array = npt.NDArray[Any]
@@ -129,20 +130,6 @@ def digest(contents: bytes | memoryview) -> str:
     return hashlib.sha256(contents).hexdigest()[:_DIGITS]
 
 
-class DamagedError(Exception):
-    """A file does not hold what it was written with; the text says how that shows."""
-
-
-class UnreadableError(DamagedError):
-    """A file could not be read here and now; that says nothing about what is in it."""
-
-
-def unreadable(error: OSError) -> DamagedError:
-    """What an error of the system means: a file that is not there is lost, others may come back."""
-    kind = DamagedError if isinstance(error, FileNotFoundError) else UnreadableError
-    return kind(f"it cannot be read ({error.strerror or error})")
-
-
 def header_of(contents: bytes | memoryview) -> bytes:
     """The beginning of a safetensors file up to its first tensor."""
     length = int.from_bytes(contents[:8], "little")
@@ -161,27 +148,25 @@ class TensorFile:
 
     def check(self) -> None:
         """The cheap part: size and header."""
-        with _reading():
-            if self.path.stat().st_size != self.size:
+        with reading(), open_file(self.path) as handle:
+            if os.fstat(handle).st_size != self.size:
                 raise DamagedError("its length has changed")
-            with open(self.path, "rb") as handle:
-                start = handle.read(8)
-                length = int.from_bytes(start, "little")
-                if length > _HEADER_LIMIT:
-                    raise DamagedError("it is not a safetensors file")
-                if digest(start + handle.read(length)) != self.header:
-                    raise DamagedError("its header has changed")
+            start = os.pread(handle, 8, 0)
+            length = int.from_bytes(start, "little")
+            if length > _HEADER_LIMIT:
+                raise DamagedError("it is not a safetensors file")
+            if digest(start + os.pread(handle, length, 8)) != self.header:
+                raise DamagedError("its header has changed")
 
     def stamp(self) -> tuple[int, int, int]:
         """Another one when the file is not what it was."""
-        with _reading():
-            stat = os.stat(self.path)
-            return stat.st_ino, stat.st_mtime_ns, stat.st_size
+        with reading():
+            return stamp(self.path)
 
     def tensors(self) -> Mapping[str, Array]:
         """All tensors, mapped into memory: what is not looked at is not read."""
         self.check()  # each time: to touch a map of a file that was cut off ends the process
-        with _reading():
+        with reading():
             return _mapped(self.path, self.header, self.stamp())
 
     def run(
@@ -195,9 +180,9 @@ class TensorFile:
 
 
 @lru_cache(maxsize=32)  # a map holds a file open, and a process may not hold many
-def _mapped(path: Path, header: str, stamp: tuple[int, int, int]) -> Mapping[str, Array]:
-    with open(path, "rb") as handle:
-        mapped = memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
+def _mapped(path: Path, header: str, changed: tuple[int, int, int]) -> Mapping[str, Array]:
+    with open_file(path) as handle:
+        mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     start = header_of(mapped)
     described = json.loads(start[8:])
     described.pop("__metadata__", None)
@@ -210,12 +195,3 @@ def _mapped(path: Path, header: str, stamp: tuple[int, int, int]) -> Mapping[str
         )
         for name, tensor in described.items()
     }
-
-
-@contextmanager
-def _reading() -> Iterator[None]:
-    """Within its block a refusal of the system is damage."""
-    try:
-        yield
-    except OSError as error:
-        raise unreadable(error) from None

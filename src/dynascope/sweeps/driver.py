@@ -15,13 +15,14 @@ from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import damage_of
-from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
-from dynascope.store.index import SWEEP, Damage, Index, open_index
-from dynascope.store.quarantine import is_ours, set_aside
+from dynascope.store.damage import Damage, DamagedError
+from dynascope.store.files import clear_partial, locked, writing
+from dynascope.store.index import Index, open_index
+from dynascope.store.names import OWN_TEMPORARY, RUNS, SWEEP, is_shard_file
+from dynascope.store.quarantine import set_aside
 from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
 from dynascope.store.shard_read import Shard
-from dynascope.store.shard_write import RUNS, ShardFiles
-from dynascope.store.tensors import DamagedError
+from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.execution import Execution
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import Ledger, agree
@@ -177,7 +178,7 @@ class _Sweep:
 def _refuse_unreadable(index: Index) -> None:
     """Stop if files cannot be read, since their runs might be computed again for nothing."""
     for each in index.damage:
-        if not each.certain and is_ours(each.path):
+        if not each.certain and is_shard_file(each.path.name):
             error = DynascopeError(f"{each.path}: cannot be read: {each.why}; nothing was changed.")
             error.code = 1
             raise error
@@ -212,7 +213,9 @@ def check_place(folder: Path) -> None:
             return
         if (folder / RUNS).is_dir():
             inside = list((folder / RUNS).iterdir())
-            if any(map(is_ours, inside)) and not any(file.is_dir() for file in inside):
+            if any(is_shard_file(file.name) for file in inside) and not any(
+                file.is_dir() for file in inside
+            ):
                 return
         strangers = [file.name for file in folder.iterdir() if file.name[0] != "."]
     except OSError as error:

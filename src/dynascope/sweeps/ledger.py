@@ -8,8 +8,8 @@ from typing import Any
 
 from dynascope import version
 from dynascope.errors import DynascopeError
-from dynascope.store.files import OWN_TEMPORARY, write
-from dynascope.store.index import SWEEP
+from dynascope.store.files import write
+from dynascope.store.names import OWN_TEMPORARY, SWEEP
 from dynascope.store.tensors import digest
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.grid_difference import difference

@@ -17,10 +17,9 @@ from pathlib import Path
 from dynascope import version
 from dynascope.engine import Job, train_job
 from dynascope.errors import DynascopeError
-from dynascope.store.files import TEMPORARY, sync_folder, writing
-from dynascope.store.index import SWEEP
-from dynascope.store.shard_write import RUNS, TRAJECTORIES, ShardFiles
-from dynascope.store.sidecar import ANALYSES
+from dynascope.store.files import sync_folder, writing
+from dynascope.store.names import ANALYSES, RUNS, SWEEP, TEMPORARY, TRAJECTORIES
+from dynascope.store.shard_write import ShardFiles
 from dynascope.store.tensors import digest
 from dynascope.sweeps.shard_making import files_of, finish
 

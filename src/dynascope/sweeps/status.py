@@ -7,8 +7,10 @@ from pathlib import Path
 from dynascope.config import column_name
 from dynascope.errors import DynascopeError
 from dynascope.findings.keep_analyses import lacking
+from dynascope.store.damage import Damage
 from dynascope.store.files import PathLike, holder, path_of
-from dynascope.store.index import SWEEP, Damage, open_index
+from dynascope.store.index import open_index
+from dynascope.store.names import SWEEP
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import read_ledger

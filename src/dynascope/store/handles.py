@@ -1,0 +1,205 @@
+"""The one place that opens, makes, moves and deletes what is inside a store.
+
+A store may come from anybody. A link in it may lead to a person's own files, and a name may stand
+for a pipe that nobody writes to or a device that never ends. So:
+
+- Folders and files are reached through the handle of the folder above them. No link is followed.
+- Only regular files are opened. Anything else is refused, without waiting for it.
+- Nobody else in the package opens, moves or deletes a file of a store; a test holds that.
+
+The path of the store itself is the person's own, and followed as it is: a link to a store is fine.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+_LINK = "it is a link, and links inside a store are not followed"
+_NO_FILE = "it is not a regular file"
+_NO_FOLDER = "it is not a folder"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_NEVER = (
+    os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+)  # follow a link, wait for a pipe, own a terminal
+_CHUNK = 2**20
+
+
+class Folder:
+    """An open folder of a store, or the store itself; `path` is for words only."""
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self.path, self._handle = path, handle
+
+    def __enter__(self) -> "Folder":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._handle)
+
+    def names(self) -> list[str]:
+        """What is in it, sorted."""
+        return sorted(os.listdir(self._handle))
+
+    def stat(self, name: str) -> os.stat_result | None:
+        """About a name itself, also if it is a link; None where there is no such name."""
+        try:
+            return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def holds_file(self, name: str) -> bool:
+        """Whether it is a regular file."""
+        about = self.stat(name)
+        return about is not None and stat.S_ISREG(about.st_mode)
+
+    def holds_folder(self, name: str) -> bool:
+        """Whether it is a folder, and no link to one."""
+        about = self.stat(name)
+        return about is not None and stat.S_ISDIR(about.st_mode)
+
+    def folder(self, name: str, make: bool = False) -> "Folder":
+        """A folder in it; `make` makes one that is missing."""
+        if make:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=self._handle)
+                self.sync()
+        with self._explained(name, _NO_FOLDER):
+            handle = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self._handle)
+        return Folder(self.path / name, handle)
+
+    def file(self, name: str, flags: int = os.O_RDONLY) -> int:
+        """A handle of a regular file in it."""
+        with self._explained(name, _NO_FILE):
+            handle = os.open(name, flags | _NEVER, 0o644, dir_fd=self._handle)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.EINVAL, _NO_FILE)
+        return handle
+
+    def make(self, name: str, contents: bytes | memoryview) -> None:
+        """Write a file that must not be there yet, and sync it."""
+        handle = self.file(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with open(handle, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def move(self, name: str, to: "Folder", new_name: str) -> None:
+        """Rename a file; one that had the new name is replaced, a link as such."""
+        os.replace(name, new_name, src_dir_fd=self._handle, dst_dir_fd=to._handle)
+        to.sync()
+
+    def remove(self, name: str) -> None:
+        """Delete a file; of a link the link, not what it leads to."""
+        os.unlink(name, dir_fd=self._handle)
+
+    def remove_folder(self, name: str) -> None:
+        """Delete a folder that is empty."""
+        os.rmdir(name, dir_fd=self._handle)
+
+    def sync(self) -> None:
+        """A rename is safe from a power cut only when its folder is synced as well."""
+        os.fsync(self._handle)
+
+    @contextlib.contextmanager
+    def _explained(self, name: str, otherwise: str) -> Iterator[None]:
+        """Within its block a refusal says what the name stands for."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            about = self.stat(name)
+            if about is not None and stat.S_ISLNK(about.st_mode):
+                raise OSError(errno.ELOOP, _LINK) from None
+            if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV):
+                raise OSError(error.errno, otherwise) from None
+            raise
+
+
+@contextlib.contextmanager
+def store_folder(store: Path, place: str = "", make: bool = False) -> Iterator[Folder]:
+    """A folder of a store, such as `runs` or `.partial/sweep`; `make` makes what is missing."""
+    folder = Folder(store, os.open(store, _FOLDER))
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(folder)
+        for name in Path(place).parts:
+            folder = opened.enter_context(folder.folder(name, make))
+        yield folder
+
+
+# Files by their path: all but `sweep.json` lie in a folder of their store, two names below it.
+
+
+@contextlib.contextmanager
+def folder_of(path: Path, depth: int = 2) -> Iterator[Folder]:
+    """The folder of the file `path`, whose last `depth` names are inside a store."""
+    parts = path.parts[-depth:-1]
+    with store_folder(path.parents[depth - 1], "/".join(parts)) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def open_file(path: Path, depth: int = 2) -> Iterator[int]:
+    """A handle of a file of a store, for reading."""
+    with folder_of(path, depth) as folder:
+        handle = folder.file(path.name)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def read_file(path: Path, limit: int, depth: int = 2) -> bytes:
+    """The contents of a small file of a store; one that is larger than `limit` is refused."""
+    with open_file(path, depth) as handle:
+        return read_all(handle, limit)
+
+
+def stamp(path: Path) -> tuple[int, int, int]:
+    """Another one when a file of a store is not what it was."""
+    with folder_of(path) as folder:
+        about = folder.stat(path.name)
+    if about is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return about.st_ino, about.st_mtime_ns, about.st_size
+
+
+def read_all(handle: int, limit: int) -> bytes:
+    """The contents behind a handle, at most so many bytes."""
+    if os.fstat(handle).st_size > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit} bytes")
+    parts, left = [], limit + 1  # a file may grow while it is read
+    while left and (part := os.read(handle, min(left, _CHUNK))):
+        parts.append(part)
+        left -= len(part)
+    if not left:
+        raise OSError(errno.EFBIG, f"it is larger than {limit} bytes")
+    return b"".join(parts)
+
+
+def names_in(store: Path, place: str) -> list[str]:
+    """The names in a folder of a store, sorted; none where there is no such folder."""
+    try:
+        with store_folder(store, place) as folder:
+            return folder.names()
+    except FileNotFoundError:
+        return []
+
+
+def is_folder(store: Path, place: str) -> bool:
+    """Whether a store has this folder, itself and not a link to one."""
+    try:
+        with store_folder(store) as folder:
+            return folder.holds_folder(place)
+    except OSError:
+        return False
