@@ -119,7 +119,7 @@ def make_store(folder: Path, runs: int) -> dict[str, Any]:
     for k in track(range(runs // SHARD), description="writing"):
         moved = [dataclasses.replace(run, seed=run.seed + k * SHARD) for run in trained]
         positions = range(k * SHARD, (k + 1) * SHARD)
-        make_shard(moved, positions, batch=1).write(folder, folder / ".partial")
+        make_shard(moved, positions, batch=1).write(folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return {"write": time.perf_counter() - began, "size": size, "shards": runs // SHARD}
 

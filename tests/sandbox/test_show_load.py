@@ -303,7 +303,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for k in range(RUNS // SHARD):
         moved = [dataclasses.replace(trained[i % 50], seed=k * SHARD + i) for i in range(SHARD)]
         positions = range(k * SHARD, (k + 1) * SHARD)
-        make_shard(moved, positions, batch=1).write(folder, folder / ".partial")
+        make_shard(moved, positions, batch=1).write(folder)
     return folder
 
 

@@ -125,7 +125,7 @@ def test_a_failure_costs_a_parcel_nothing_else(
     if isinstance(made, remote_shard.Staged):
         made.adopt(place)
     else:
-        made.write(folder, folder)
+        made.write(folder)
     runs = ds.load(folder)
     whole = ds.Runs([three()[0], three()[2]]).analyse("circuit", progress=False).to_pylist()
     assert [row["analysed"] for row in found(runs)] == [["circuit"], None, ["circuit"]]

@@ -13,7 +13,6 @@ import pytest
 from store_cases import ACCESSORS, assert_same, plain, save_module, train
 
 import dynascope as ds
-from dynascope.store.files import clear_partial
 from dynascope.store.index import open_index
 from dynascope.store.quarantine import set_aside
 
@@ -258,20 +257,3 @@ class TestHousekeeping:
         assert len(moved) == 3
         assert (tmp_path / "runs" / "damaged" / parquet.name).read_bytes() == b"damaged"
         assert seeds(tmp_path / "runs", strict=True) == [2]
-
-    def test_leftovers_of_killed_writers(self, store: Path) -> None:
-        """Removed once they are ten minutes old, since their makers may still be at work."""
-        index = open_index(store)
-        keep = {shard.tensors.path.name for shard in index.shards}
-        old, new = (store / "trajectories" / name for name in ("a.safetensors", "b.safetensors"))
-        for file in (old, new):
-            file.write_bytes(b"")
-        os.utime(old, (0, 0))
-        for name in keep:
-            os.utime(store / "trajectories" / name, (0, 0))
-        (store / ".partial" / "sweep").mkdir(parents=True)
-        (store / ".partial" / "sweep" / "x").write_bytes(b"")
-        clear_partial(store, keep)
-        assert {file.name for file in (store / "trajectories").iterdir()} == {*keep, new.name}
-        assert not (store / ".partial" / "sweep").exists()
-        assert seeds(store, strict=True) == [0, 1, 2, 3]

@@ -30,7 +30,7 @@ from sweeping import (
 
 import dynascope as ds
 from dynascope.store.damage import unreadable
-from dynascope.store.files import holder, locked
+from dynascope.store.lock import holder, locked
 from dynascope.store.names import LOCK
 
 LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0}}

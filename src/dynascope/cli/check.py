@@ -28,7 +28,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     from dynascope.store.checking import check
-    from dynascope.store.files import locked, path_of
+    from dynascope.store.files import path_of
+    from dynascope.store.lock import locked
     from dynascope.store.quarantine import set_aside
 
     path = path_of(options.folder)

@@ -21,7 +21,8 @@ from dynascope.findings.make_analyses import in_threads, make_row
 from dynascope.progress import Report
 from dynascope.run import Runs
 from dynascope.store.files import WriteError
-from dynascope.store.names import RUNS, TEMPORARY
+from dynascope.store.handles import is_folder
+from dynascope.store.names import RUNS
 from dynascope.store.sidecar import as_table, make_sidecar
 from dynascope.store.sidecar_columns import Source, columns, read_sources
 from dynascope.store.stored import StoredRuns
@@ -188,11 +189,10 @@ class _Keeper:
             self._held |= rows
 
     def _write(self, rows: dict[int, Row]) -> None:
-        if not (self._folder / RUNS).is_dir():
+        if not is_folder(self._folder, RUNS):
             raise DynascopeError(f"{self._folder}: expected a folder of runs, but it is gone.")
         ids, checksums, which = self._columns(rows)
-        sidecar = make_sidecar(ids, checksums, which, time.time_ns())
-        sidecar.write(self._folder, self._folder / TEMPORARY)
+        make_sidecar(ids, checksums, which, time.time_ns()).write(self._folder)
 
     def _columns(self, rows: dict[int, Row]) -> tuple[list[str], list[str], list[Row]]:
         order = sorted(rows)

@@ -1,7 +1,6 @@
 """The store as the server has it open: looked at again when it has changed, as in a sweep."""
 
 import hashlib
-import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -12,6 +11,7 @@ import pyarrow as pa
 from dynascope.cached import cached_property
 from dynascope.errors import DynascopeError
 from dynascope.sandbox.security import RequestError
+from dynascope.store.handles import Stamp, stamps
 from dynascope.store.index import Index, open_index
 from dynascope.store.names import ANALYSES, MARKS, RUNS, TRAJECTORIES
 from dynascope.store.sidecar_columns import SHOWN
@@ -109,22 +109,13 @@ def _state(folder: Path) -> str:
     """Another one whenever a file of the store is added, changed or gone."""
     total = hashlib.sha256()
     for name in (RUNS, TRAJECTORIES, MARKS, ANALYSES):
-        for entry in _entries(folder / name):
-            total.update(f"{name}/{entry}\n".encode(errors="surrogateescape"))
+        for file, stamp in _stamps(folder, name):
+            total.update(f"{name}/{file} {stamp}\n".encode(errors="surrogateescape"))
     return total.hexdigest()[:16]
 
 
-def _entries(folder: Path) -> list[str]:
+def _stamps(store: Path, place: str) -> list[tuple[str, Stamp]]:
     try:
-        with os.scandir(folder) as entries:
-            return sorted(f"{each.name} {_stamp(each)}" for each in entries)
+        return stamps(store, place)
     except OSError:  # a store has not always all of its folders; opening it says what is wrong
         return []
-
-
-def _stamp(entry: "os.DirEntry[str]") -> tuple[int, int, int]:
-    try:
-        stat = entry.stat()
-    except OSError:  # gone meanwhile
-        return (0, 0, 0)
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size

@@ -43,7 +43,7 @@ def damage_of(shard: Shard, known: Container[Path] = ()) -> Damage | None:
 
 def _sidecars(folder: Path) -> list[Damage]:
     """The damaged ones."""
-    opened, damage = open_all(folder / ANALYSES, Sidecar.open)
+    opened, damage = open_all(folder, ANALYSES, Sidecar.open)
     for sidecar in opened:
         try:
             sidecar.check()

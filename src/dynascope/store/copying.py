@@ -1,14 +1,16 @@
 """Files of one store into another: names follow from contents, so nothing can collide."""
 
 import contextlib
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
 from dynascope.store.damage import DamagedError
 from dynascope.store.files import write
+from dynascope.store.handles import is_file, names_in, read_file
 from dynascope.store.index import Index, open_all
-from dynascope.store.names import ANALYSES, MARKS, TEMPORARY
+from dynascope.store.names import ANALYSES, MARKS, is_file_of_ours
 from dynascope.store.sidecar import Sidecar
 from dynascope.store.tensors import TensorFile
 
@@ -34,15 +36,24 @@ def _files(index: Index) -> list[Path]:
         files += [shard.tensors.path] if _opens(shard.tensors) else []
         files += [shard.path]
     lost = {each.path for each in index.damage}
-    small = sorted((index.folder / MARKS).glob("*.json"))
-    small += sorted((index.folder / ANALYSES).glob("*.parquet"))
+    small = [
+        index.folder / place / name
+        for place, name in _names(index.folder, MARKS, ANALYSES)
+        if is_file_of_ours(name)
+    ]
     return [*files, *(file for file in small if file not in lost)]
+
+
+def _names(store: Path, *places: str) -> Iterator[tuple[str, str]]:
+    for place in places:
+        with contextlib.suppress(OSError):  # a folder that cannot be read is named as damage
+            yield from ((place, name) for name in names_in(store, place))
 
 
 def copy_analyses(source: Path, runs: Iterable[str], target: Path) -> None:
     """Copy the sidecars that know any of these runs; what they say of others counts for nothing."""
     wanted = set(runs)
-    for sidecar in open_all(source / ANALYSES, Sidecar.open)[0]:
+    for sidecar in open_all(source, ANALYSES, Sidecar.open)[0]:
         with contextlib.suppress(DamagedError):  # named where its columns are asked for
             if sidecar.current and not wanted.isdisjoint(sidecar.table(["id"])["id"].to_pylist()):
                 _copy(sidecar.path, target)
@@ -57,11 +68,11 @@ def _opens(file: TensorFile) -> bool:
 
 
 def _copy(file: Path, target: Path) -> None:
-    there = target / file.parent.name / file.name
-    if there.exists():
+    place = f"{file.parent.name}/{file.name}"
+    if is_file(target / place):
         return
     try:
-        contents = file.read_bytes()
+        contents = read_file(file, sys.maxsize)
     except OSError as error:
         raise DynascopeError(f"{file}: cannot be read ({error.strerror}).") from None
-    write(there, contents, target / TEMPORARY)
+    write(target, place, contents)

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, a folder's lock, and the one check of where to write.
+"""Files that are there whole or not at all, and the one check of where to write.
 
 A file is written under a temporary name in the same file system, synced, then renamed: a crash at
 any moment leaves the old state or the new one. Every function that writes into a store comes here.
@@ -6,24 +6,18 @@ any moment leaves the old state or the new one. Every function that writes into 
 
 import contextlib
 import errno
-import fcntl
-import json
 import os
 import secrets
 import shutil
-import socket
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from dynascope.errors import DynascopeError, shown
-from dynascope.store.names import LOCK, OWN_TEMPORARY, TEMPORARY
+from dynascope.store.handles import store_folder
+from dynascope.store.names import FOLDERS, TEMPORARY
 
 PathLike = str | os.PathLike[str]
-
-_MOMENT = 0.5  # seconds that looking who holds a lock may take, generously
-_OLD = 600.0  # seconds after which a file in the making has no maker any more
 
 
 def path_of(folder: PathLike) -> Path:
@@ -63,24 +57,47 @@ class WriteError(DynascopeError):
     code = 1  # not the user's mistake
 
 
-def write(target: Path, contents: bytes | memoryview, temporary: Path) -> None:
-    """Make `target` with these contents, whole or not at all."""
-    with writing(target):
-        temporary.mkdir(parents=True, exist_ok=True)
-        partial = temporary / f"{target.name}.{secrets.token_hex(6)}"
+def write(
+    store: Path, place: str, contents: bytes | memoryview, temporary: str = TEMPORARY
+) -> None:
+    """Make the file `place` of a store (`runs/X.parquet`), whole or not at all.
+
+    `temporary`: the folder of the store that it is written in before it gets its name.
+    """
+    above, _, name = place.rpartition("/")
+    partial = f"{name}.{secrets.token_hex(6)}"
+    with writing(store / place), store_folder(store, temporary, make=True) as making:
         try:
-            with open(partial, "xb") as handle:
-                handle.write(contents)
-                handle.flush()
-                os.fsync(handle.fileno())
-            if not target.parent.exists():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                sync_folder(target.parent.parent)
-            os.replace(partial, target)
-            sync_folder(target.parent)
-        finally:
+            making.make(partial, contents)
+            with store_folder(store, above, make=True) as folder:
+                making.move(partial, folder, name)
+        except BaseException:
             with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+                making.remove(partial)
+            raise
+
+
+def check_folders(store: Path) -> None:
+    """Refuse a store of which a folder is a link or a file, before anything is done for it."""
+    for place in (*FOLDERS, TEMPORARY):
+        with (
+            writing(store / place),
+            contextlib.suppress(FileNotFoundError),
+            store_folder(store, place),
+        ):
+            pass
+
+
+def move(store: Path, place: str, to: str) -> None:
+    """Give a finished file of a store its name; that it has it already does no harm."""
+    (above, _, name), (target, _, new_name) = place.rpartition("/"), to.rpartition("/")
+    with writing(store / to), store_folder(store, target, make=True) as folder:
+        try:
+            with store_folder(store, above) as source:
+                source.move(name, folder, new_name)
+        except FileNotFoundError:
+            if not folder.holds_file(new_name):
+                raise
 
 
 @contextlib.contextmanager
@@ -123,87 +140,3 @@ def new_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-
-
-@contextlib.contextmanager
-def locked(
-    folder: Path, wait: bool = False, pause: Callable[[], None] = lambda: None
-) -> Iterator[None]:
-    """Within its block no other process writes a sweep into `folder`.
-
-    The lock is the operating system's (flock): it goes when the process does, however it ends. The
-    file says who holds it, for people. `pause` is called now and then while it waits.
-    """
-    with writing(folder / LOCK):
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        began = time.monotonic()
-        while not _try(handle, folder):
-            pause()
-            # A process that only looks (`holder`) holds the lock for a moment: that is not a sweep.
-            if not wait and time.monotonic() - began > _MOMENT:
-                raise DynascopeError(
-                    f"{folder}: {holder(folder) or 'another process'} is sweeping into it; wait "
-                    "until it ends, or add --wait."
-                )
-            time.sleep(0.1)
-        with writing(folder / LOCK):
-            os.ftruncate(handle, 0)
-            mine = {"process": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-            os.pwrite(handle, json.dumps(mine).encode(), 0)
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.ftruncate(handle, 0)
-    finally:
-        os.close(handle)
-
-
-def _try(handle: int, folder: Path) -> bool:
-    with writing(folder / LOCK):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
-
-
-def holder(folder: Path) -> str | None:
-    """Who sweeps into the folder at this moment, in words; None if nobody does."""
-    try:
-        handle = os.open(folder / LOCK, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return None
-    except BlockingIOError:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            who = json.loads(os.pread(handle, 1000, 0))
-            return f"process {who['process']} on {who['host']}"
-        return "another process"
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
-def clear_partial(folder: Path, keep: set[str]) -> None:
-    """Remove what killed writers left behind: files in the making, trajectories without runs.
-
-    Only for the holder of the lock. What sweeps of this kind were making is dead for sure; anything
-    else only after ten minutes: a worker of a cluster may be about to finish a shard.
-    `keep`: names of the trajectory files that belong to runs.
-    """
-    shutil.rmtree(folder / OWN_TEMPORARY, ignore_errors=True)
-    now = time.time()
-    for place in (TEMPORARY, "trajectories"):
-        with contextlib.suppress(OSError):
-            for file in (folder / place).iterdir():
-                if file.name in keep or now - file.stat().st_mtime < _OLD:
-                    continue
-                if file.is_dir():
-                    shutil.rmtree(file, ignore_errors=True)
-                else:
-                    file.unlink()

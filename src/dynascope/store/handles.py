@@ -25,6 +25,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _NEVER = (
     os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 )  # follow a link, wait for a pipe, own a terminal
+# What the system says of a name that is neither a file nor a folder, or not the one asked for.
+_OF_ANOTHER_KIND = (errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV)
 _CHUNK = 2**20
 
 
@@ -55,6 +57,10 @@ class Folder:
             return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
         except FileNotFoundError:
             return None
+
+    def stamp(self, name: str) -> "Stamp":
+        about = os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+        return about.st_ino, about.st_mtime_ns, about.st_size
 
     def holds_file(self, name: str) -> bool:
         """Whether it is a regular file."""
@@ -94,7 +100,9 @@ class Folder:
             os.fsync(file.fileno())
 
     def move(self, name: str, to: "Folder", new_name: str) -> None:
-        """Rename a file; one that had the new name is replaced, a link as such."""
+        """Rename a file; one that had the new name is replaced, if it is a file."""
+        if to.stat(new_name) and not to.holds_file(new_name):
+            raise OSError(errno.EEXIST, to._what_it_is(new_name, _NO_FILE))
         os.replace(name, new_name, src_dir_fd=self._handle, dst_dir_fd=to._handle)
         to.sync()
 
@@ -118,12 +126,13 @@ class Folder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            about = self.stat(name)
-            if about is not None and stat.S_ISLNK(about.st_mode):
-                raise OSError(errno.ELOOP, _LINK) from None
-            if error.errno in (errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV):
-                raise OSError(error.errno, otherwise) from None
+            if error.errno in (errno.ELOOP, *_OF_ANOTHER_KIND):
+                raise OSError(error.errno, self._what_it_is(name, otherwise)) from None
             raise
+
+    def _what_it_is(self, name: str, otherwise: str) -> str:
+        about = self.stat(name)
+        return _LINK if about and stat.S_ISLNK(about.st_mode) else otherwise
 
 
 @contextlib.contextmanager
@@ -165,13 +174,32 @@ def read_file(path: Path, limit: int, depth: int = 2) -> bytes:
         return read_all(handle, limit)
 
 
-def stamp(path: Path) -> tuple[int, int, int]:
-    """Another one when a file of a store is not what it was."""
+def is_file(path: Path, depth: int = 2) -> bool:
+    """Whether there is such a file in a store, itself and not a link to one."""
+    try:
+        with folder_of(path, depth) as folder:
+            return folder.holds_file(path.name)
+    except FileNotFoundError:
+        return False
+
+
+Stamp = tuple[int, int, int]  # of a file: another one when it is not what it was
+
+
+def stamp(path: Path) -> Stamp:
+    """The stamp of a file of a store."""
     with folder_of(path) as folder:
-        about = folder.stat(path.name)
-    if about is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    return about.st_ino, about.st_mtime_ns, about.st_size
+        return folder.stamp(path.name)
+
+
+def stamps(store: Path, place: str) -> list[tuple[str, Stamp]]:
+    """The names in a folder of a store, each with its stamp."""
+    with store_folder(store, place) as folder:
+        found = []
+        for name in folder.names():
+            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+                found.append((name, folder.stamp(name)))
+        return found
 
 
 def read_all(handle: int, limit: int) -> bytes:

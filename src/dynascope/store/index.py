@@ -17,6 +17,7 @@ import pyarrow as pa
 from dynascope.errors import DynascopeError
 from dynascope.store.damage import Damage, DamagedError, DamageWarning
 from dynascope.store.files import PathLike, path_of
+from dynascope.store.handles import names_in
 from dynascope.store.marks import Marks, read_marks
 from dynascope.store.names import RUNS, SWEEP
 from dynascope.store.shard_read import Shard
@@ -49,7 +50,7 @@ def open_index(folder: PathLike, strict: bool = False) -> Index:
     """Read footers, ids and marks; with `strict`, damage is an error instead of a warning."""
     path = path_of(folder)
     _check_store(path)
-    shards, damage = open_all(path / RUNS, Shard.open)
+    shards, damage = open_all(path, RUNS, Shard.open)
     found = []
     for shard in sorted(shards, key=lambda shard: (shard.about["batch"], shard.path.name)):
         try:
@@ -59,7 +60,7 @@ def open_index(folder: PathLike, strict: bool = False) -> Index:
             ours = found and found[-1][0] is shard  # then only its trajectories are lost
             damage.append(Damage.of(shard.tensors.path if ours else shard.path, error))
     marks, lost = read_marks(path)
-    damage += [Damage(file, why) for file, why in lost]
+    damage += lost
     report(damage, strict)
     return _ordered(path, found, marks, damage)
 
@@ -97,20 +98,21 @@ def _check_store(path: Path) -> None:
     raise DynascopeError(f"{path}: expected a folder of runs, but {what}; {hint}.")
 
 
-def open_all(folder: Path, opening: Callable[[Path], File]) -> tuple[list[File], list[Damage]]:
+def open_all(
+    store: Path, place: str, opening: Callable[[Path], File]
+) -> tuple[list[File], list[Damage]]:
     """The opened files of a store's folder, and those that cannot be opened."""
     found, damage = [], []
     try:
-        files = sorted(file for file in folder.iterdir() if file.name[0] != ".")
-    except FileNotFoundError:  # a sweep that has just begun, or a store without such files
-        files = []
+        names = [name for name in names_in(store, place) if name[0] != "."]
     except OSError as error:
-        raise DynascopeError(f"{folder}: cannot be read ({error.strerror}).") from None
-    for file in files:
+        raise DynascopeError(f"{store / place}: cannot be read ({error.strerror}).") from None
+    for name in names:
+        path = store / place / name
         try:
-            found.append(opening(file))
+            found.append(opening(path))
         except DamagedError as error:
-            damage.append(Damage.of(file, error))
+            damage.append(Damage.of(path, error))
     return found, damage
 
 

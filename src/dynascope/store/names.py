@@ -10,6 +10,7 @@ TRAJECTORIES = "trajectories"
 ANALYSES = "analyses"
 MARKS = "marks"
 DAMAGED = "damaged"
+FOLDERS = (RUNS, TRAJECTORIES, ANALYSES, MARKS, DAMAGED)
 SWEEP = "sweep.json"
 LOCK = ".lock"
 TEMPORARY = ".partial"  # files in the making

@@ -1,12 +1,12 @@
 """Damaged shards put out of the way, never deleted: their runs can then be computed again."""
 
-import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 from dynascope.store.damage import DamageWarning
 from dynascope.store.files import writing
+from dynascope.store.handles import is_file, store_folder
 from dynascope.store.index import Index
 from dynascope.store.names import DAMAGED, TABLE, TRAJECTORIES, is_shard_file
 from dynascope.store.shard_read import Shard
@@ -24,18 +24,24 @@ def set_aside(index: Index, wanted: Callable[[Shard], bool] = lambda shard: True
     tables |= {s.path for s in index.shards if s.tensors.path in lost and wanted(s)}
     used = {shard.tensors.path for shard in index.shards if shard.path not in tables}
     doomed = [index.folder / TRAJECTORIES / f"{path.name[:12]}.safetensors" for path in tables]
-    files = [*sorted(tables), *sorted(set(doomed) - used)]
+    moved = []
     with writing(index.folder / DAMAGED):
-        return [_move(file, index.folder / DAMAGED) for file in files if file.is_file()]
+        for file in [*sorted(tables), *sorted(set(doomed) - used)]:
+            if is_file(file):
+                there = put_aside(index.folder, f"{file.parent.name}/{file.name}")
+                warnings.warn(DamageWarning(f"{file}: damaged; moved to {there}."), stacklevel=2)
+                moved.append(there)
+    return moved
 
 
-def _move(file: Path, folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
-    target = folder / file.name
-    number = 0
-    while target.exists():
-        number += 1
-        target = folder / f"{file.name}.{number}"
-    os.replace(file, target)
-    warnings.warn(DamageWarning(f"{file}: damaged; moved to {target}."), stacklevel=2)
-    return target
+def put_aside(store: Path, place: str) -> Path:
+    """Move a file of a store to `damaged`, under a name that is free there; returns its path."""
+    above, _, name = place.rpartition("/")
+    with store_folder(store, above) as source, store_folder(store, DAMAGED, make=True) as target:
+        new_name, number = name, 0
+        while target.stat(new_name):
+            number += 1
+            new_name = f"{name}.{number}"
+        source.move(name, target, new_name)
+        source.sync()
+        return target.path / new_name

@@ -3,7 +3,6 @@
 import json
 import os
 import secrets
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,11 +15,13 @@ from dynascope.errors import Description, DynascopeError, expected
 from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
+from dynascope.store.clock import later_than
 from dynascope.store.copying import copy_analyses, copy_stores
 from dynascope.store.damage import DamageWarning
 from dynascope.store.files import PathLike, check_new, new_folder, path_of
 from dynascope.store.index import open_index
-from dynascope.store.marks import mark
+from dynascope.store.leftovers import clear_workshop
+from dynascope.store.marks import mark_each
 from dynascope.store.names import TEMPORARY
 from dynascope.store.shard_write import make_shard
 from dynascope.store.stored import StoredRun, StoredRuns
@@ -38,27 +39,28 @@ def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
         _add(runs, there)
         return
     with new_folder(check_new(folder)) as path:
-        _write(runs, range(len(runs)), path)
+        _write(runs, range(len(runs)), path, later_than([]))
 
 
 def _add(runs: Runs, path: Path) -> None:
     """Add the runs that are not there yet, or are further than those that are."""
     index = open_index(path)
+    batch = later_than(shard.about["batch"] for shard in index.shards)
     there = StoredRuns(index, np.arange(len(index.ids))).table(["id", "last_epoch"]).to_pydict()
     reached = dict(zip(there["id"], there["last_epoch"], strict=True))
-    _write(runs, [i for i, run in enumerate(runs) if run.epochs > reached.get(run.id, -1)], path)
+    new = [i for i, run in enumerate(runs) if run.epochs > reached.get(run.id, -1)]
+    _write(runs, new, path, batch)
 
 
-def _write(runs: Runs, wanted: Iterable[int], path: Path) -> None:
-    batch, temporary = time.time_ns(), path / TEMPORARY / secrets.token_hex(6)
+def _write(runs: Runs, wanted: Iterable[int], path: Path, batch: int) -> None:
+    temporary = f"{TEMPORARY}/{secrets.token_hex(6)}"
     for chunk in _chunks(runs, wanted):
         # Asked for here, not before: stored runs need not fit into memory all together.
         part = [runs[i] for i in chunk]
         make_shard(part, chunk, batch).write(path, temporary)
         _carry_marks(part, path)
     _carry_analyses(runs, path)
-    if temporary.exists():
-        temporary.rmdir()
+    clear_workshop(path, temporary)
 
 
 @lru_cache(maxsize=4096)
@@ -118,8 +120,8 @@ def _carry_marks(runs: list[Run], path: Path) -> None:
             said.setdefault(("tag", tag), []).append(run.id)
         if note := getattr(run, "note", None):
             said.setdefault(("note", note), []).append(run.id)
-    for (action, value), ids in said.items():
-        mark(path, action, ids, value)
+    if said:
+        mark_each(path, [(action, value, tuple(ids)) for (action, value), ids in said.items()])
 
 
 def _carry_analyses(runs: Runs, path: Path) -> None:

@@ -24,7 +24,7 @@ from dynascope.config import LATER
 from dynascope.edits import SLOTS
 from dynascope.run import Run
 from dynascope.store.files import write
-from dynascope.store.names import RUNS, TRAJECTORIES
+from dynascope.store.names import RUNS, TEMPORARY, TRAJECTORIES
 from dynascope.store.parquet_file import KEY, footer_digest, parquet_bytes
 from dynascope.store.schema import CONFIG, CURVES, rows
 from dynascope.store.sidecar import SidecarFile, make_sidecar
@@ -47,14 +47,18 @@ class ShardFiles:
     def parquet_name(self) -> str:
         return f"{self.name}-{footer_digest(self.parquet)}.parquet"
 
-    def write(self, folder: Path, temporary: Path) -> Path:
-        """Put the files into the store, the one that counts last."""
-        path = folder / RUNS / self.parquet_name
-        write(folder / TRAJECTORIES / f"{self.name}.safetensors", self.tensors, temporary)
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """All files by their places in a store, the one that counts last."""
+        files = {f"{TRAJECTORIES}/{self.name}.safetensors": self.tensors}
         if self.analyses:
-            self.analyses.write(folder, temporary)
-        write(path, self.parquet, temporary)
-        return path
+            files[self.analyses.place] = self.analyses.contents
+        return files | {f"{RUNS}/{self.parquet_name}": self.parquet}
+
+    def write(self, store: Path, temporary: str = TEMPORARY) -> None:
+        """Put the files into the store, the one that counts last."""
+        for place, contents in self.contents.items():
+            write(store, place, contents, temporary)
 
 
 def make_shard(

@@ -53,14 +53,13 @@ class SidecarFile:
     contents: bytes
 
     @property
-    def file_name(self) -> str:
-        return f"{self.name}-{footer_digest(self.contents)}.parquet"
+    def place(self) -> str:
+        """Where it goes in a store."""
+        return f"{ANALYSES}/{self.name}-{footer_digest(self.contents)}.parquet"
 
-    def write(self, folder: Path, temporary: Path) -> Path:
+    def write(self, store: Path) -> None:
         """Put it into the store; writing it twice does no harm."""
-        path = folder / ANALYSES / self.file_name
-        write(path, self.contents, temporary)
-        return path
+        write(store, self.place, self.contents)
 
 
 def make_sidecar(

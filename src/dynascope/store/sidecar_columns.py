@@ -42,7 +42,7 @@ def read_sources(
 
     Sidecars of an older format have none that count. `left_out` is told of each that is damaged.
     """
-    opened, damaged = open_all(folder / ANALYSES, Sidecar.open)
+    opened, damaged = open_all(folder, ANALYSES, Sidecar.open)
     needed = [*_KEYS, *(["notes"] if "analysis_note" in names else [])]
     needed += [name for name in names if name in FOUND]
     sources = []

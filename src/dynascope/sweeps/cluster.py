@@ -9,7 +9,6 @@ person should know is an error or a warning of one sentence.
 import contextlib
 import math
 import pickle
-import shutil
 import time
 import warnings
 from collections import deque
@@ -21,6 +20,7 @@ from typing import Any
 from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.progress import Report
+from dynascope.store.leftovers import clear_workshop
 from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.ray_connection import REFUSALS, connected, head_of, knock, reason
@@ -69,7 +69,7 @@ def ray_workers(address: str, results: str, folder: Path) -> Iterator[MakeShards
                 Dispatch(ray, shards, keep, status, shared, guest).work(report)
             finally:
                 if shared:  # what lost workers have left there
-                    shutil.rmtree(shared.staging, ignore_errors=True)
+                    clear_workshop(shared.store, shared.staging)
 
         yield work
 

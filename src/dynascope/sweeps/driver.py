@@ -16,8 +16,11 @@ from dynascope.progress import Report
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import damage_of
 from dynascope.store.damage import Damage, DamagedError
-from dynascope.store.files import clear_partial, locked, writing
+from dynascope.store.files import check_folders, writing
+from dynascope.store.handles import Folder, is_file, store_folder
 from dynascope.store.index import Index, open_index
+from dynascope.store.leftovers import clear_leftovers
+from dynascope.store.lock import locked
 from dynascope.store.names import OWN_TEMPORARY, RUNS, SWEEP, is_shard_file
 from dynascope.store.quarantine import set_aside
 from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
@@ -56,6 +59,7 @@ def carry_out(
     check_place(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    check_folders(folder)
     with locked(folder, execution.wait, pause), _workers(execution, folder) as work:
         return _Sweep(plan, agree(folder, grid), folder, execution).carry_out(work, report)
 
@@ -109,7 +113,7 @@ class _Sweep:
             raise DynascopeError(f"{lost[0].path}: damaged: {lost[0].why}.")
         self._index.damage.extend(lost)
         set_aside(self._index, self._holds_ours)
-        return any(not each.path.exists() for each in lost)
+        return any(not is_file(each.path) for each in lost)
 
     def _damage(self, shards: Iterable[int]) -> list[Damage]:
         found = (damage_of(self._index.shards[shard]) for shard in shards)
@@ -125,7 +129,11 @@ class _Sweep:
             _refuse_unreadable(index)
             if not set_aside(index, self._holds_ours):
                 break
-        clear_partial(self._folder, {shard.tensors.path.name for shard in index.shards})
+        clear_leftovers(
+            self._folder,
+            {shard.path.name for shard in index.shards},
+            {shard.tensors.path.name for shard in index.shards},
+        )
         self._index, self._found = index, standings(self._plan, self._known)
         count_rest(self._status, self._found)
 
@@ -172,7 +180,7 @@ class _Sweep:
         ]
 
     def _keep(self, files: ShardFiles) -> None:
-        files.write(self._folder, self._folder / OWN_TEMPORARY)
+        files.write(self._folder, OWN_TEMPORARY)
 
 
 def _refuse_unreadable(index: Index) -> None:
@@ -209,18 +217,24 @@ def _workers(execution: Execution, folder: Path) -> Iterator[MakeShards]:
 def check_place(folder: Path) -> None:
     """Refuse a folder that holds something else."""
     try:
-        if not os.path.lexists(folder) or (folder / SWEEP).exists():
+        if not os.path.lexists(folder):
             return
-        if (folder / RUNS).is_dir():
-            inside = list((folder / RUNS).iterdir())
-            if any(is_shard_file(file.name) for file in inside) and not any(
-                file.is_dir() for file in inside
-            ):
+        with store_folder(folder) as store:
+            if store.holds_file(SWEEP) or _holds_runs(store):
                 return
-        strangers = [file.name for file in folder.iterdir() if file.name[0] != "."]
+            strangers = [name for name in store.names() if name[0] != "."]
     except OSError as error:
         raise DynascopeError(f"{folder}: cannot be used as a folder ({error.strerror}).") from None
     if strangers:
         raise expected(
             str(folder), "a new folder or one of a sweep", Description(f"one with {strangers[0]}")
         )
+
+
+def _holds_runs(store: Folder) -> bool:
+    """Whether its `runs` is a folder with shards, and with nothing but files."""
+    if not store.holds_folder(RUNS):
+        return False
+    with store.folder(RUNS) as runs:
+        names = runs.names()
+        return any(map(is_shard_file, names)) and not any(map(runs.holds_folder, names))

@@ -17,10 +17,10 @@ from pathlib import Path
 from dynascope import version
 from dynascope.engine import Job, train_job
 from dynascope.errors import DynascopeError
-from dynascope.store.files import sync_folder, writing
-from dynascope.store.names import ANALYSES, RUNS, SWEEP, TEMPORARY, TRAJECTORIES
+from dynascope.store.files import move, write
+from dynascope.store.names import TEMPORARY
 from dynascope.store.shard_write import ShardFiles
-from dynascope.store.tensors import digest
+from dynascope.sweeps.ledger import ledger_digest
 from dynascope.sweeps.shard_making import files_of, finish
 
 
@@ -35,16 +35,21 @@ class SharedFolder:
     @classmethod
     def of(cls, folder: Path) -> "SharedFolder":
         stage = f"ray-{secrets.token_hex(6)}"
-        return cls(str(folder.resolve()), digest((folder / SWEEP).read_bytes()), stage)
+        return cls(str(folder.resolve()), ledger_digest(folder), stage)
 
     @property
-    def staging(self) -> Path:
-        return Path(self.folder, TEMPORARY, self.stage)
+    def store(self) -> Path:
+        return Path(self.folder)
+
+    @property
+    def staging(self) -> str:
+        """The stage's place in the store."""
+        return f"{TEMPORARY}/{self.stage}"
 
     def check(self) -> None:
         """Make sure, on a worker's node, that it is the very same folder there."""
         with contextlib.suppress(OSError):
-            if digest(Path(self.folder, SWEEP).read_bytes()) == self.ledger:
+            if ledger_digest(self.store) == self.ledger:
                 return
         raise DynascopeError(
             f"{self.folder}: expected a folder that all nodes share, but {_here()} does not see "
@@ -67,27 +72,13 @@ class RemoteShard:
 class Staged:
     """A shard that a worker has written, not yet where it counts."""
 
-    place: str  # name of its folder within the staging one
-    name: str
-    parquet_name: str
-    analyses_name: str | None = None
+    place: str  # of its folder in the store
+    files: tuple[str, ...]  # their places in the store, the one that counts last
 
     def adopt(self, shared: SharedFolder) -> None:
-        """Move its files into the store, the one that counts last; doing it twice does no harm."""
-        source = shared.staging / self.place
-        files = [(TRAJECTORIES, f"{self.name}.safetensors"), (RUNS, self.parquet_name)]
-        if self.analyses_name:
-            files.insert(1, (ANALYSES, self.analyses_name))
-        for kind, name in files:
-            target = Path(shared.folder, kind, name)
-            with writing(target):
-                target.parent.mkdir(exist_ok=True)
-                try:
-                    os.replace(source / kind / name, target)
-                except FileNotFoundError:
-                    if not target.exists():
-                        raise
-                sync_folder(target.parent)
+        """Move its files to where they count; doing it twice does no harm."""
+        for file in self.files:
+            move(shared.store, f"{self.place}/{file}", file)
 
 
 def make_remotely(sent_by: str, packed: bytes) -> ShardFiles | Staged:
@@ -105,14 +96,14 @@ def make_remotely(sent_by: str, packed: bytes) -> ShardFiles | Staged:
         parcel.shared.check()
     runs = [finish(train_job(job), parcel.analyse) for job in parcel.jobs]
     files = files_of(runs, parcel.positions, parcel.batch)
-    return files if parcel.shared is None else _stage(files, parcel.shared.staging)
+    return files if parcel.shared is None else _stage(files, parcel.shared)
 
 
-def _stage(files: ShardFiles, staging: Path) -> Staged:
-    place = secrets.token_hex(6)
-    files.write(staging / place, staging / place)
-    analyses = files.analyses.file_name if files.analyses else None
-    return Staged(place, files.name, files.parquet_name, analyses)
+def _stage(files: ShardFiles, shared: SharedFolder) -> Staged:
+    place, contents = f"{shared.staging}/{secrets.token_hex(6)}", files.contents
+    for file, each in contents.items():
+        write(shared.store, f"{place}/{file}", each, place)
+    return Staged(place, tuple(contents))
 
 
 def _here() -> str:

@@ -8,9 +8,11 @@ from dynascope.config import column_name
 from dynascope.errors import DynascopeError
 from dynascope.findings.keep_analyses import lacking
 from dynascope.store.damage import Damage
-from dynascope.store.files import PathLike, holder, path_of
+from dynascope.store.files import PathLike, path_of
+from dynascope.store.handles import store_folder
 from dynascope.store.index import open_index
-from dynascope.store.names import SWEEP
+from dynascope.store.lock import holder
+from dynascope.store.names import FOLDERS, SWEEP
 from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import read_ledger
@@ -110,8 +112,10 @@ def _varying(grid: Grid) -> tuple[str, ...]:
 
 
 def _size(path: Path) -> int:
+    """Bytes of its files, in the making or done."""
     total = 0
-    for file in path.rglob("*"):
-        with contextlib.suppress(OSError):  # a file in the making may go while we look
-            total += file.stat().st_size if file.is_file() else 0
+    for place in FOLDERS:
+        with contextlib.suppress(OSError), store_folder(path, place) as folder:
+            sizes = (folder.stat(name) for name in folder.names())
+            total += sum(about.st_size for about in sizes if about)  # one may go while we look
     return total
