@@ -187,7 +187,7 @@ def _refuse_unreadable(index: Index) -> None:
     """Stop if files cannot be read, since their runs might be computed again for nothing."""
     for each in index.damage:
         if not each.certain and is_shard_file(each.path.name):
-            error = DynascopeError(f"{each.path}: cannot be read: {each.why}; nothing was changed.")
+            error = DynascopeError(f"{each.path}: {each.why}; nothing was changed.")
             error.code = 1
             raise error
 
