@@ -33,8 +33,13 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         return _say(str(error), error.code)
     except MemoryError:
         return _say("out of memory; raise record.weights_every or train fewer runs at a time.", 1)
-    except KeyboardInterrupt:
-        return _say("stopped.", 1)
+    except KeyboardInterrupt as stop:
+        code = _say("stopped.", 1)
+        if getattr(
+            stop, "still_running", False
+        ):  # SQL that nothing stops; it ends with us, at once
+            os._exit(code)
+        return code
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has nowhere to go
         if isinstance(error, BrokenPipeError):  # `dynascope train | head` is nothing to talk about
