@@ -11,6 +11,7 @@ from io import TextIOWrapper
 
 from dynascope.cli.arguments import parse
 from dynascope.errors import DynascopeError
+from dynascope.printing import print
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,6 +62,5 @@ def _warn(message: Warning | str, *where: object, **how: object) -> None:
 
 
 def _say(sentence: str, code: int) -> int:
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
-    print(f"dynascope: {line}", file=sys.stderr)
+    print(f"dynascope: {sentence}", file=sys.stderr)
     return code

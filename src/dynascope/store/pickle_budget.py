@@ -22,7 +22,7 @@ _MEASURED = (str, int, float, tuple, memoryview)
 _ANY_OTHER = 512  # an array without its numbers, a storage
 
 
-class RefusedError(Exception):
+class RefusedPickleError(Exception):
     """Why a pickle is not read; follows "expected tensors and plain containers, but"."""
 
 
@@ -40,11 +40,11 @@ class Budget:
         """Count an object, or room for one, that stays until the end."""
         self.objects -= nbytes
         if self.objects < 0:
-            raise RefusedError("it makes far more objects than a file of its size should")
+            raise RefusedPickleError("it makes far more objects than a file of its size should")
 
     def spend(self, nbytes: int) -> None:
         if nbytes > self.tensor_bytes:
-            raise RefusedError("its tensors are far larger than the file")
+            raise RefusedPickleError("its tensors are far larger than the file")
         self.tensor_bytes -= nbytes
 
 
@@ -55,7 +55,7 @@ def cost(value: object) -> int:
     return SLOT + own
 
 
-class Source:
+class PickleSource:
     """Bytes, and how far they have been read. Slicing does not copy."""
 
     def __init__(self, data: memoryview) -> None:
@@ -68,7 +68,7 @@ class Source:
 
     def take(self, count: int) -> memoryview:
         if count > self.left:
-            raise RefusedError("it is cut short")
+            raise RefusedPickleError("it is cut short")
         self._at += count
         return self._data[self._at - count : self._at]
 
@@ -90,15 +90,15 @@ class Source:
         some = bytes(self._data[self._at : self._at + _LONGEST_NAME])
         length = some.find(b"\n")
         if length < 0:
-            raise RefusedError("it has a name without an end")
+            raise RefusedPickleError("it has a name without an end")
         self._at += length + 1
         return _decoded(memoryview(some)[:length])
 
 
 def _decoded(data: memoryview) -> str:
     if len(data) > _LONGEST_TEXT:
-        raise RefusedError(f"it has a text of {len(data)} bytes")
+        raise RefusedPickleError(f"it has a text of {len(data)} bytes")
     try:
         return str(data, "utf-8")
     except UnicodeDecodeError:
-        raise RefusedError("it has a text that is not UTF-8") from None
+        raise RefusedPickleError("it has a text that is not UTF-8") from None

@@ -31,7 +31,15 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from dynascope.errors import DynascopeError, shown
-from dynascope.store.pickle_budget import ITEM, MEMO, SLOT, Budget, RefusedError, Source, cost
+from dynascope.store.pickle_budget import (
+    ITEM,
+    MEMO,
+    SLOT,
+    Budget,
+    PickleSource,
+    RefusedPickleError,
+    cost,
+)
 
 Array = npt.NDArray[Any]
 
@@ -46,12 +54,12 @@ def read_pickle(path: str | os.PathLike[str]) -> object:
     """The value in a pickle file: plain containers, with NumPy arrays for tensors."""
     try:
         data = _contents(path)
-        source = Source(memoryview(data))
+        source = PickleSource(memoryview(data))
         value = _Machine(source, Budget(len(data)), _TENSOR_NAMES).run()
         if source.left:
-            raise RefusedError(f"there are {source.left} bytes after its end")
+            raise RefusedPickleError(f"there are {source.left} bytes after its end")
         _check_plain(value)
-    except RefusedError as refused:
+    except RefusedPickleError as refused:
         raise DynascopeError(
             f"{path}: expected tensors and plain containers, but {refused}."
         ) from None
@@ -62,9 +70,9 @@ def _contents(path: str | os.PathLike[str]) -> bytes:
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe would make us wait, a device never end
-            raise RefusedError("it is not a file")
+            raise RefusedPickleError("it is not a file")
         if status.st_size > _LARGEST_FILE:
-            raise RefusedError(f"it has more than {_LARGEST_FILE} bytes")
+            raise RefusedPickleError(f"it has more than {_LARGEST_FILE} bytes")
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or error
@@ -82,11 +90,11 @@ def _check_plain(value: object) -> None:
             elif type(item) is dict:
                 inner += item.values()
             elif item is not None and type(item) not in (str, int, float, bool, np.ndarray):
-                raise RefusedError(f"it holds {_described(item)}")
+                raise RefusedPickleError(f"it holds {_described(item)}")
         if not inner:
             return
         level = inner
-    raise RefusedError(f"its containers are more than {_DEEPEST} deep")
+    raise RefusedPickleError(f"its containers are more than {_DEEPEST} deep")
 
 
 def _described(item: object) -> str:
@@ -97,7 +105,7 @@ def _described(item: object) -> str:
 class _Machine:
     """The stack, marks and memo of one pickle."""
 
-    def __init__(self, source: Source, budget: Budget, names: "dict[tuple[str, str], _Name]"):
+    def __init__(self, source: PickleSource, budget: Budget, names: "dict[tuple[str, str], _Name]"):
         self.source, self.budget = source, budget
         self._names = names
         self.stack: list[Any] = []
@@ -106,17 +114,17 @@ class _Machine:
 
     def run(self) -> Any:
         if not self.source.left or self.source.whole(1) != _PROTO:
-            raise RefusedError("it is not a pickle of protocol 2 or later")
+            raise RefusedPickleError("it is not a pickle of protocol 2 or later")
         protocol = self.source.whole(1)
         if not 2 <= protocol <= 5:
-            raise RefusedError(f"it is a pickle of protocol {protocol}, not 2 to 5")
+            raise RefusedPickleError(f"it is a pickle of protocol {protocol}, not 2 to 5")
         while (code := self.source.whole(1)) != _STOP:
             self.budget.instructions -= 1
             if self.budget.instructions < 0:
-                raise RefusedError("it has too many instructions")
+                raise RefusedPickleError("it has too many instructions")
             step = _BY_CODE.get(code)
             if step is None:
-                raise RefusedError(f"it uses {_instruction(code)}; nothing of it was run")
+                raise RefusedPickleError(f"it uses {_instruction(code)}; nothing of it was run")
             step(self)
         return self.pop(Any)
 
@@ -128,25 +136,25 @@ class _Machine:
     def pop(self, kind: Any) -> Any:
         """The top of the stack, which must be of exactly this type (`Any`: of any)."""
         if not self.stack or (kind is not Any and type(self.stack[-1]) is not kind):
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         return self.stack.pop()
 
     def pop_many(self, count: int) -> list[Any]:
         if count > len(self.stack):
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         taken = self.stack[-count:]
         del self.stack[-count:]
         return taken
 
     def mark(self) -> None:
         if len(self._below) >= _DEEPEST:
-            raise RefusedError(f"its containers are more than {_DEEPEST} deep")
+            raise RefusedPickleError(f"its containers are more than {_DEEPEST} deep")
         self._below.append(self.stack)
         self.stack = []
 
     def pop_to_mark(self) -> list[Any]:
         if not self._below:
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         taken, self.stack = self.stack, self._below.pop()
         return taken
 
@@ -156,13 +164,13 @@ class _Machine:
 
     def set_items(self, items: list[Any]) -> None:
         if len(items) % 2:
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         self.budget.make(ITEM * (len(items) // 2))
         into = self._top(dict)
         for key, value in zip(items[::2], items[1::2], strict=True):
             small = type(key) is int and abs(key) < _LARGEST_KEY
             if type(key) is not str and not small:
-                raise RefusedError("it has a key that is neither a text nor a small number")
+                raise RefusedPickleError("it has a key that is neither a text nor a small number")
             into[key] = value
 
     def _top(self, kind: type) -> Any:
@@ -172,7 +180,7 @@ class _Machine:
 
     def put(self, index: int) -> None:
         if not self.stack:
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         self.budget.make(MEMO)
         self._memo[index] = self.stack[-1]
 
@@ -181,10 +189,10 @@ class _Machine:
 
     def get(self, index: int) -> None:
         if index not in self._memo:
-            raise RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         value = self._memo[index]
         if type(value) in (list, dict, tuple):
-            raise RefusedError("it has a container in two places, or within itself")
+            raise RefusedPickleError("it has a container in two places, or within itself")
         self.budget.make(SLOT)
         self.stack.append(value)
 
@@ -195,7 +203,7 @@ class _Machine:
             full = f"{module}.{name}"
             plain = full.isprintable() and len(full) <= 80
             full = full if plain else shown(full)
-            raise RefusedError(f"it asks for {full}; nothing of it was run")
+            raise RefusedPickleError(f"it asks for {full}; nothing of it was run")
         self.budget.make(SLOT)
         self.stack.append(stand_in)
 
@@ -210,7 +218,7 @@ class _Machine:
     def persistent(self) -> None:
         """Only a storage's own pickle has ids, and they announce the data that follows it."""
         if self._names is not _STORAGE_NAMES:
-            raise RefusedError("it uses a persistent id; nothing of it was run")
+            raise RefusedPickleError("it uses a persistent id; nothing of it was run")
         self.push(_Announced.of(self.pop(tuple)))
 
 
@@ -295,7 +303,7 @@ class _Announced:
             kind, name, key, _, count, _ = identity
             if kind == "storage" and name.dtype is not None and count >= 0:
                 return cls(name.dtype, key, count)
-        raise RefusedError("it has a storage of a form that torch does not write")
+        raise RefusedPickleError("it has a storage of a form that torch does not write")
 
 
 def _fits(values: object, kinds: tuple[type, ...]) -> bool:
@@ -304,12 +312,12 @@ def _fits(values: object, kinds: tuple[type, ...]) -> bool:
 
 
 def _refuse_call(budget: Budget, arguments: tuple[Any, ...]) -> object:
-    raise RefusedError("it calls the type of a storage; nothing of it was run")
+    raise RefusedPickleError("it calls the type of a storage; nothing of it was run")
 
 
 def _ordered_dict(budget: Budget, arguments: tuple[Any, ...]) -> object:
     if arguments:
-        raise RefusedError("it makes an OrderedDict out of something; nothing of it was run")
+        raise RefusedPickleError("it makes an OrderedDict out of something; nothing of it was run")
     return {}
 
 
@@ -320,8 +328,8 @@ _VERSION = 1001
 def _load_storage(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch.storage._load_from_bytes: four small pickles around the storage's, then its data."""
     if not _fits(arguments, (memoryview,)):
-        raise RefusedError("it makes a storage out of something that is not bytes")
-    source = Source(arguments[0])
+        raise RefusedPickleError("it makes a storage out of something that is not bytes")
+    source = PickleSource(arguments[0])
 
     def load() -> Any:
         return _Machine(source, budget, _STORAGE_NAMES).run()
@@ -330,11 +338,11 @@ def _load_storage(budget: Budget, arguments: tuple[Any, ...]) -> object:
     known = type(magic) is int and type(version) is int and (magic, version) == (_MAGIC, _VERSION)
     little = type(system) is dict and system.get("little_endian") is True
     if not known or not little or type(storage) is not _Announced:
-        raise RefusedError("it has a storage of a form that torch does not write")
+        raise RefusedPickleError("it has a storage of a form that torch does not write")
     if not (type(keys) is list and list(map(type, keys)) == [str] and keys[0] == storage.key):
-        raise RefusedError("it has a storage whose data are another's")
+        raise RefusedPickleError("it has a storage whose data are another's")
     if source.whole(8) != storage.count or source.left != storage.count * storage.dtype.itemsize:
-        raise RefusedError("it has a storage with more or less data than announced")
+        raise RefusedPickleError("it has a storage with more or less data than announced")
     stored = np.dtype(np.uint8) if storage.dtype == np.bool_ else storage.dtype
     return _Storage(np.frombuffer(source.take(source.left), stored), storage.dtype)
 
@@ -343,10 +351,10 @@ def _rebuild_tensor(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch._utils._rebuild_tensor_v2: a view of a storage, here copied out of it."""
     kinds = (_Storage, int, tuple, tuple, bool, dict)  # the last: hooks, which torch writes empty
     if not _fits(arguments, kinds) or arguments[5]:
-        raise RefusedError("it has a tensor of a form that torch does not write")
+        raise RefusedPickleError("it has a tensor of a form that torch does not write")
     numbers, (offset, sizes, strides) = arguments[0].numbers, arguments[1:4]
     if not _within(len(numbers), offset, sizes, strides):
-        raise RefusedError("it has a tensor that reaches outside its storage")
+        raise RefusedPickleError("it has a tensor that reaches outside its storage")
     dtype = arguments[0].dtype.newbyteorder("=")
     budget.spend(dtype.itemsize * math.prod(max(size, 1) for size in sizes))
     if 0 in sizes:
@@ -370,7 +378,7 @@ def _within(count: int, offset: int, sizes: tuple[Any, ...], strides: tuple[Any,
 def _rebuild_parameter(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch._utils._rebuild_parameter: the tensor itself."""
     if not _fits(arguments, (np.ndarray, bool, dict)) or arguments[2]:
-        raise RefusedError("it has a parameter of a form that torch does not write")
+        raise RefusedPickleError("it has a parameter of a form that torch does not write")
     return arguments[0]
 
 
