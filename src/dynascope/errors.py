@@ -9,6 +9,8 @@ meant.
 import difflib
 from collections.abc import Iterable
 
+from dynascope.printing import printable
+
 _LONGEST_VALUE = 80  # characters of a value that a sentence can carry and still be read
 _LONGEST_LIST = 20  # names of a list of choices
 
@@ -17,6 +19,9 @@ class DynascopeError(ValueError):
     """Bad input; the text is one sentence for the person who gave it."""
 
     code = 2  # the command's exit code
+
+    def __init__(self, *sentence: object) -> None:
+        super().__init__(*map(printable, sentence))  # a traceback is printed as it is
 
 
 class Description(str):

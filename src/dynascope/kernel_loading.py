@@ -7,6 +7,8 @@ Programs that import the package get the ImportError.
 import sys
 from pathlib import PurePath
 
+from dynascope.printing import print
+
 _STARTED_AS = ("dynascope", "-m")  # the installed script; `python -m dynascope` while it imports us
 
 try:

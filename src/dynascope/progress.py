@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dynascope.printing import print
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress

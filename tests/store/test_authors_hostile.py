@@ -275,7 +275,7 @@ def test_hostile_files_are_refused_and_cost_little(tmp_path: Path, case: str) ->
 
 
 def test_a_program_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dynascope.store.unpickle._MOST_INSTRUCTIONS", 1000)
+    monkeypatch.setattr("dynascope.store.pickle_budget._MOST_INSTRUCTIONS", 1000)
     assert read(tmp_path, whole(b"N" * 1000)) is None
     for body in (b"N" * 1001, tensor(0, (6,), (1,)) * 30):  # a storage's instructions count too
         with pytest.raises(ds.DynascopeError, match="too many instructions"):

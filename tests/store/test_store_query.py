@@ -59,7 +59,9 @@ QUERIES: list[tuple[str, set[str] | None]] = [
     ("SELECT 42", None),
     ("SELECT 1; SELECT max(seed) FROM runs", None),
     ("CREATE TABLE x AS SELECT seed FROM runs; SELECT sum(seed) FROM x", None),
-    ("SET threads = 1; SELECT count(seed) FROM runs;", None),
+    ("CREATE MACRO twice(x) AS 2 * x; SELECT twice(seed) FROM runs ORDER BY 1;", None),
+    ("EXPLAIN SELECT seed FROM runs", None),
+    ("SELECT now() > '2020-01-01'::TIMESTAMPTZ; VALUES (1)", None),
 ]
 
 

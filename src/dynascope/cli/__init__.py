@@ -11,6 +11,7 @@ from io import TextIOWrapper
 
 from dynascope.cli.arguments import parse
 from dynascope.errors import DynascopeError
+from dynascope.printing import print
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,8 +34,13 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         return _say(str(error), error.code)
     except MemoryError:
         return _say("out of memory; raise record.weights_every or train fewer runs at a time.", 1)
-    except KeyboardInterrupt:
-        return _say("stopped.", 1)
+    except KeyboardInterrupt as stop:
+        code = _say("stopped.", 1)
+        if getattr(
+            stop, "still_running", False
+        ):  # SQL that nothing stops; it ends with us, at once
+            os._exit(code)
+        return code
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has nowhere to go
         if isinstance(error, BrokenPipeError):  # `dynascope train | head` is nothing to talk about
@@ -56,6 +62,5 @@ def _warn(message: Warning | str, *where: object, **how: object) -> None:
 
 
 def _say(sentence: str, code: int) -> int:
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
-    print(f"dynascope: {line}", file=sys.stderr)
+    print(f"dynascope: {sentence}", file=sys.stderr)
     return code

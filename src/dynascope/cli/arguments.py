@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from dynascope import version
 from dynascope.errors import DynascopeError, shown, unknown
+from dynascope.printing import print
 
 _ABOUT = """\
 A laboratory for watching transformers learn: train thousands of tiny ones in

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
 
 from dynascope.findings.words import many
+from dynascope.printing import print
 
 ABOUT = """\
 Read every byte of a folder of runs and verify its checksums. Every command

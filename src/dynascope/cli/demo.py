@@ -18,6 +18,7 @@ from dynascope.config import Config
 from dynascope.engine import train
 from dynascope.errors import DynascopeError
 from dynascope.findings.kind import RunRow
+from dynascope.printing import print
 from dynascope.run import SOLVED_ACCURACY, Runs
 from dynascope.run_size import weight_count
 
@@ -59,7 +60,7 @@ def run(options: Namespace) -> int:
     with _store(out, needed=not (options.no_show or missing)) as folder:
         rows = _told(options, folder)
         if missing:
-            print(f"\nThe sandbox is not available: {missing}")
+            print("", f"The sandbox is not available: {missing}")
         elif folder and not options.no_show:
             ended = _show(options, folder, rows)
     return leave(ended)
@@ -83,7 +84,7 @@ def _told(options: Namespace, folder: Path | None) -> list[RunRow]:
     rows = [] if outcome.stopped or outcome.trouble else _analysed(_stored(outcome.runs, folder))
     _print_runs(outcome, rows)
     if options.out is not None and not outcome.trouble:
-        console.print(f"Saved {len(outcome.runs)} runs to {options.out}.", soft_wrap=True)
+        print(f"Saved {len(outcome.runs)} runs to {options.out}.")
     if outcome.trouble:
         raise _NotSavedError(outcome.trouble)
     if outcome.stopped:
@@ -187,7 +188,7 @@ def _show(options: Namespace, folder: Path, rows: list[RunRow]) -> bool:
     from dynascope.sandbox.server import Sandbox
 
     best = max(rows, key=_richness)
-    print(f"\n{_why(best)}")
+    print("", _why(best))
     if options.out is None:
         print("The runs are in a temporary folder, removed at the end; use --out to keep them.")
     return serve(Sandbox(folder, shown=Shown(best["id"])), options)

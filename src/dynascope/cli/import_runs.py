@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
+from dynascope.printing import print
+
 ABOUT = """\
 Import runs saved by the code released with the paper (config.json and pickled
 tensors). The pickles are read by our own reader, which knows only tensors,

@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
+from dynascope.printing import print
+
 ABOUT = """\
 Merge the runs of several folders into a new one. Files are copied as they are.
 A run that is in several folders appears once. Tags, notes and deletions are

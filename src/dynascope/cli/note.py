@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
+from dynascope.printing import print
 
 ABOUT = f"Write a note about runs. It replaces any earlier note.\n\n{RUNS}"
 EXAMPLES = """\

@@ -2,7 +2,10 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from dynascope.printing import print, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +25,9 @@ examples:
 """
 _MOST_ROWS = 40
 _WIDEST = 40  # characters of a value
+# What makes a formula of a spreadsheet's cell (https://owasp.org/www-community/attacks/CSV_Injection;
+# tabs and carriage returns are escaped anyway), and the apostrophe that says it is none.
+_FORMULAS = tuple("=+-@＝＋－＠'")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -51,9 +57,22 @@ def _print_csv(table: "pa.Table") -> None:
     import csv
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(table.column_names)
+    writer.writerow(map(_csv_cell, table.column_names))
     for batch in table.to_batches(max_chunksize=1000):
-        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        cells = (map(_csv_cell, column.to_pylist()) for column in batch.columns)
+        writer.writerows(zip(*cells, strict=True))
+
+
+def _csv_cell(value: Any) -> Any:
+    """Numbers as they are; text so that no terminal and no spreadsheet takes it for a command.
+
+    >>> [_csv_cell(value) for value in (-0.5, "-0.5", "=A1", "'", "a=b", None)]
+    [-0.5, "'-0.5", "'=A1", "''", 'a=b', None]
+    """
+    if value is None or isinstance(value, int | float | Decimal):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULAS) else text
 
 
 def _print_json(table: "pa.Table") -> None:
@@ -75,7 +94,13 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """NaN and infinity become None, since JSON has no word for them."""
+    """NaN and infinity become None, since JSON has no word for them; decimals are numbers.
+
+    >>> _plain(Decimal("12")), _plain([Decimal("1.50"), float("nan")])
+    (12, [1.5, None])
+    """
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float) and value - value != 0:
         return None
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -88,9 +113,10 @@ def _print_table(table: "pa.Table") -> None:
 
     console = stdout()
     rows = list(zip(*map(_texts, table.slice(0, _MOST_ROWS).columns), strict=True))
-    fitting = _fitting(table.column_names, rows, console.width)
+    names = list(map(printable, table.column_names))
+    fitting = _fitting(names, rows, console.width)
     shown = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for name, column in zip(table.column_names[:fitting], table.columns, strict=False):
+    for name, column in zip(names[:fitting], table.columns, strict=False):
         number = str(column.type) not in ("string", "bool") and "list" not in str(column.type)
         shown.add_column(name, justify="right" if number else "left", no_wrap=True)
     for row in rows:
@@ -130,5 +156,5 @@ def _text(value: Any) -> str:
         ends = [_text(each) for each in (value[:2] if len(value) > 4 else value)]
         rest = [f"... {_text(value[-1])}"] if len(value) > 4 else []
         return f"[{', '.join(ends + rest)}]"
-    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value))
+    text = printable(value)
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

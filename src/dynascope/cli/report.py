@@ -10,6 +10,7 @@ from dynascope.cli.address import parse, resolve_many
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 from dynascope.plain import plain
+from dynascope.printing import print
 
 if TYPE_CHECKING:
     import pyarrow
@@ -89,7 +90,7 @@ def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
     report = RunReport.of(run, epoch, kinds)
     if options.json:
         told = report.to_dict() | _theory_dict(run, report.epoch, options)
-        print(json.dumps(told, indent=1, allow_nan=False))
+        print(*json.dumps(told, indent=1, allow_nan=False).splitlines())
         return 0
     report.print()
     if options.theory:
@@ -119,7 +120,7 @@ def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) 
         return 1
     if options.json:
         whole = {"folder": str(runs.folder), "totals": totals(rows, kinds), "runs": rows}
-        print(json.dumps(whole, indent=1, allow_nan=False))
+        print(*json.dumps(whole, indent=1, allow_nan=False).splitlines())
     else:
         print_report(rows, kinds)
     return 0

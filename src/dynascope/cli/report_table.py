@@ -16,6 +16,7 @@ from dynascope.cli.run_table import MOST_ROWS, SOLVED_STYLE, stdout
 from dynascope.findings.kind import Cells, RunRow, RunRows, Totals
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.findings.words import is_solved, many
+from dynascope.printing import printable
 
 _GAP = 2  # columns of a terminal between two of the table
 _NOTES = 5  # that are told one by one
@@ -40,7 +41,7 @@ def print_report(rows: RunRows, kinds: Sequence[str]) -> None:
 
 def _print_rows(rows: RunRows, columns: list[Cells], console: Console) -> list[str]:
     """Print what fits; returns the names of the columns that do not."""
-    cells = {column.name: [column.cell(row) for row in rows] for column in columns}
+    cells = {column.name: [printable(column.cell(row)) for row in rows] for column in columns}
     shown = _fitting(columns, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, 0, 0, _GAP), header_style="bold")
     for column in shown:
@@ -67,7 +68,11 @@ def _fitting(columns: list[Cells], cells: Mapping[str, list[str]], width: int) -
 def wrapped(line: str, console: Console) -> str:
     """A long line in several, of which the further ones are indented."""
     return textwrap.fill(
-        line, console.width, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        printable(line.replace("\n", " ")),
+        console.width,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
     )
 
 

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
+from dynascope.printing import print
 
 ABOUT = f"Bring deleted runs back.\n\n{RUNS}"
 EXAMPLES = """\

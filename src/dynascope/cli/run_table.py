@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dynascope.cli.console import PlainTextConsole
 from dynascope.findings.words import wilson
 from dynascope.run import SOLVED_ACCURACY, Array, Run, Runs
 
@@ -22,7 +23,7 @@ SOLVED_STYLE = "green"  # a terminal's own sixteen colours are readable on its o
 
 def stdout() -> Console:
     """Where tables go; without colours and control codes when that is not a terminal."""
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = PlainTextConsole(soft_wrap=True)
     console.width = max(console.width, _NARROWEST)  # a narrower terminal wraps lines; none is cut
     return console
 

@@ -12,6 +12,7 @@ from dynascope.cli.address import parse, resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.findings.words import many
+from dynascope.printing import print
 
 if TYPE_CHECKING:
     from dynascope.sandbox.server import Sandbox
@@ -87,7 +88,7 @@ def _announce(sandbox: "Sandbox", options: Namespace) -> None:
             file=sys.stderr,
         )
     runs = many(len(sandbox.library.opened.runs), "run")
-    print(f"{runs} at {sandbox.address}\nCtrl-C ends it.", flush=True)
+    print(f"{runs} at {sandbox.address}", "Ctrl-C ends it.", flush=True)
     if not options.no_open and _has_browser():
         # In a thread: some browsers return only when they are closed.
         threading.Thread(target=webbrowser.open, args=(sandbox.address,), daemon=True).start()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 from dynascope.findings.words import many
+from dynascope.printing import print
 
 if TYPE_CHECKING:
     from dynascope.sweeps.execution import Execution
@@ -80,7 +81,8 @@ def run(options: Namespace) -> int:
         raise DynascopeError(f"{asked_for[1]}: cannot be combined with {asked_for[0]}.")
     for asked, name in ((options.example, "grid.toml"), (options.slurm, "slurm.sh")):
         if asked:
-            print((files("dynascope.sweeps") / name).read_text(encoding="utf-8"), end="")
+            text = (files("dynascope.sweeps") / name).read_text(encoding="utf-8")
+            print(*text.splitlines())
             return 0
     if options.status is not None:
         return _print_status(options.status)

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
+from dynascope.printing import print
 
 ABOUT = f"Tag runs, so that you can find them again.\n\n{RUNS}"
 EXAMPLES = """\

@@ -13,6 +13,7 @@ from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
 from dynascope.config import Config
 from dynascope.engine import Interrupted, check_memory, train
 from dynascope.errors import DynascopeError, expected
+from dynascope.printing import print
 from dynascope.progress import Status
 from dynascope.run import Run, Runs
 from dynascope.seeds import parse_seeds
@@ -97,7 +98,7 @@ def run(options: Namespace) -> int:
         config, seeds, work = _training(options, parent, epoch)
         wanted = len(seeds)
     if options.options:
-        print(listing(config))
+        print(*listing(config).splitlines())
         return 0
     out = None if options.out is None else _new(options.out)
     return _report(options, train_and_save(work, out, options.quiet), wanted)
@@ -194,7 +195,7 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
         console.print(f"\n{summary(runs, outcome.seconds)}")
         if saved:
             count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-            console.print(f"Saved {count} to {options.out}.")
+            print(f"Saved {count} to {options.out}.")
         elif options.out is None:
             console.print("Nothing was saved; use --out FOLDER to keep the runs.")
     if outcome.stopped:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from dynascope import version
 from dynascope.errors import DynascopeError
+from dynascope.printing import print
 from dynascope.sandbox import analysis_answers, run_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file

@@ -8,8 +8,7 @@ names such a column is refused.
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -19,8 +18,14 @@ from dynascope.store.files import PathLike
 from dynascope.store.marks import is_text
 from dynascope.store.schema import CURVES
 from dynascope.store.sidecar_columns import SHOWN
+from dynascope.store.sql_connection import finished, memory_limit, open_connection
+from dynascope.store.sql_errors import in_one_sentence
+from dynascope.store.sql_questions import Statement, questions
 from dynascope.store.stored import StoredRuns, load
 from dynascope.store.tables import COLUMNS, refuse_analyses, schema_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection as Connection
 
 _ALL = (*COLUMNS, *CURVES)
 # What would move a column out of the scan's own list, or drop the scan of an empty table.
@@ -38,28 +43,17 @@ def query(source: Runs | PathLike, sql: str) -> pa.Table:
     >>> ds.query(runs, "SELECT seed, len(train_loss) AS n FROM runs WHERE seed > 0").to_pylist()
     [{'seed': 1, 'n': 3}, {'seed': 2, 'n': 3}]
     """
-    import duckdb
-
     if not is_text(sql) or not sql.strip():
         raise expected("query", "an SQL query such as SELECT count(*) FROM runs", sql)
     runs = source if isinstance(source, Runs) else load(source)
-    with _in_one_sentence("query"):
-        statements = duckdb.extract_statements(sql)
-        if not statements:
-            raise expected("query", "an SQL query", sql)
-        with duckdb.connect() as connection:
-            connection.register("runs", _filled(runs, statements))
-            # A question changes nothing: no COPY over a shard, no files, no network.
-            connection.execute("SET enable_external_access = false")
-            for statement in statements[:-1]:
-                connection.execute(statement).fetchall()  # to its end, or the next cannot begin
-            result = connection.sql(statements[-1].query)
-            return pa.table({}) if result is None else result.to_arrow_table()
+    with in_one_sentence("query"), open_connection(threads=1) as connection:
+        statements = questions(connection, sql)
+    return _answer(runs, statements)
 
 
 def matching(runs: Runs, condition: str) -> list[str]:
     """The ids of the runs for which an SQL condition holds."""
-    found: list[str] = query(runs, _selection(condition))["id"].to_pylist()
+    found: list[str] = _answer(runs, [_selection(condition)])["id"].to_pylist()
     return found
 
 
@@ -69,25 +63,57 @@ def columns_in(condition: str) -> list[str]:
     >>> columns_in("lr > 0.01 AND verdict = 'ideal'")
     ['id', 'lr', 'verdict']
     """
-    import duckdb
-
-    with _in_one_sentence("query"):
-        selection = duckdb.extract_statements(_selection(condition))
-        return _needed(selection)
+    return _needed([_selection(condition)])
 
 
-def _selection(condition: str) -> str:
+def _selection(condition: str) -> Statement:
     """The query that a condition stands for."""
-    import duckdb
-
     if not is_text(condition) or not condition.strip():
         raise expected("condition", "one in SQL, such as accuracy > 0.9", condition)
-    with _in_one_sentence("condition"):
-        duckdb.SQLExpression(condition)  # exactly one expression: no way out of the brackets
-    return f"SELECT id FROM runs WHERE ({condition}\n)"
+    with in_one_sentence("condition"), open_connection(threads=1) as connection:
+        # Only what has its own brackets in pairs can be parsed within both kinds of them.
+        for brackets in ("SELECT [{}\n]", "SELECT ({}\n)"):
+            connection.extract_statements(brackets.format(condition))
+    return Statement("SELECT", f"SELECT id FROM runs WHERE ({condition}\n)")
 
 
-def _filled(runs: Runs, statements: Sequence[Any]) -> pa.Table:
+def _answer(runs: Runs, statements: Sequence[Statement]) -> pa.Table:
+    """The result of the last statement, after the others."""
+    table = _filled(runs, statements)
+    with in_one_sentence("query"), open_connection() as connection:
+        connection.register("runs", table)
+        return finished(connection, lambda: _executed(connection, statements))
+
+
+def _executed(connection: "Connection", statements: Sequence[Statement]) -> pa.Table:
+    for statement in statements[:-1]:
+        for _ in _batches(connection, statement):  # to its end, or the next cannot begin
+            pass
+    rows, size, most = _batches(connection, statements[-1]), 0, memory_limit()
+    schema, batches = next(rows), []
+    for batch in rows:
+        size += batch.nbytes
+        if size > most:
+            raise DynascopeError(
+                f"query: the answer has more than {most / 2**30:.3g} GiB; ask for fewer columns, "
+                "or add a LIMIT."
+            )
+        batches.append(batch)
+    return pa.Table.from_batches(batches, schema)
+
+
+def _batches(connection: "Connection", statement: Statement) -> Iterator[Any]:
+    """The schema of a statement's result, then its rows as they come."""
+    result = connection.sql(statement.text)
+    if result is None:
+        yield pa.schema([])
+        return
+    reader = pa.RecordBatchReader.from_stream(result)
+    yield reader.schema
+    yield from reader
+
+
+def _filled(runs: Runs, statements: Sequence[Statement]) -> pa.Table:
     """The table of the runs: what is needed as it is, the rest null, so that names still bind."""
     needed = _needed(statements)
     if not isinstance(runs, StoredRuns):
@@ -101,41 +127,43 @@ def _filled(runs: Runs, statements: Sequence[Any]) -> pa.Table:
     return pa.Table.from_arrays(columns, names=list(_ALL))
 
 
-def _check_in_memory(statements: Sequence[Any]) -> None:
+def _check_in_memory(statements: Sequence[Statement]) -> None:
     """Refuse statements that name columns of analyses: those that would not bind without them."""
     import duckdb
 
-    try:
-        _scanned(statements, [name for name in _ALL if name not in SHOWN])
-    except duckdb.BinderException:
-        refuse_analyses(_needed(statements))
+    with in_one_sentence("query"):
+        try:
+            _scanned(statements, [name for name in _ALL if name not in SHOWN])
+        except duckdb.BinderException:
+            refuse_analyses(_needed(statements))
 
 
-def _needed(statements: Sequence[Any]) -> list[str]:
+def _needed(statements: Sequence[Statement]) -> list[str]:
     """The columns that the statements read; all of them where that cannot be known."""
-    return _scanned(statements, _ALL)
+    with in_one_sentence("query"):
+        return _scanned(statements, _ALL)
 
 
-def _scanned(statements: Sequence[Any], names: Sequence[str]) -> list[str]:
+def _scanned(statements: Sequence[Statement], names: Sequence[str]) -> list[str]:
     """The same of a table that has these columns."""
-    import duckdb
-
-    found: set[str] = set()
-    with duckdb.connect() as connection:
+    if any(statement.kind != "SELECT" for statement in statements):
+        return list(names)
+    with open_connection(without=_UNWANTED, threads=1) as connection:
         connection.register("runs", schema_of(names).empty_table())
-        known = {row[0] for row in connection.execute("FROM duckdb_optimizers()").fetchall()}
-        unwanted = ",".join(name for name in _UNWANTED if name in known)
-        connection.execute(f"SET disabled_optimizers = '{unwanted}'")
-        for statement in statements:
-            if statement.type.name != "SELECT":
-                return list(names)
-            text = f"EXPLAIN (FORMAT json) {statement.query}"
-            plan = json.loads(connection.execute(text).fetchall()[0][1])
-            scans = list(_scans(plan))
-            if not all(set(scan) <= set(names) for scan in scans):
-                return list(names)
-            found |= {name for scan in scans for name in scan}
+        scans = finished(connection, lambda: _planned(connection, statements))
+    if not all(set(scan) <= set(names) for scan in scans):
+        return list(names)
+    found = {name for scan in scans for name in scan}
     return [name for name in names if name in found]
+
+
+def _planned(connection: "Connection", statements: Sequence[Statement]) -> list[list[str]]:
+    """The columns of every scan of `runs` that the statements would make."""
+    scans: list[list[str]] = []
+    for statement in statements:
+        text = f"EXPLAIN (FORMAT json) {statement.text}"
+        scans += _scans(json.loads(connection.execute(text).fetchall()[0][1]))
+    return scans
 
 
 def _scans(plan: Any) -> Iterator[list[str]]:
@@ -145,27 +173,3 @@ def _scans(plan: Any) -> Iterator[list[str]]:
             names = node["extra_info"].get("Projections", [])
             yield [names] if isinstance(names, str) else names
         yield from _scans(node["children"])
-
-
-@contextmanager
-def _in_one_sentence(field: str) -> Iterator[None]:
-    """Within its block what DuckDB cannot do is an error of ours."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
-        raise DynascopeError(f"{field}: {_sentence(error)}") from None
-
-
-def _sentence(error: Exception) -> str:
-    """What DuckDB says, without its drawing of where."""
-    text = str(error)
-    for end in ("\n\nLINE ", "\nLINE ", "You might need to add explicit", "Candidate functions:"):
-        text = text.partition(end)[0]
-    text = " ".join(text.split())
-    if "[]'" in text or "[])" in text:
-        text += " Curves are lists, from before training to the end: test_loss[-1] is the last one."
-    return text if text.endswith((".", "!", "?")) else f"{text}."

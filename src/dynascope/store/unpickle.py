@@ -10,7 +10,10 @@ What it admits: list, tuple, dict and OrderedDict (as dict; keys are texts or sm
 str, int, float, bool, None, and tensors as torch pickles them, which become NumPy arrays of their
 own. Values may be shared, containers may not: what comes out is a tree, without cycles.
 
-Limits: protocols 2 to 5; files up to 4 GiB; `_Budget` for what a small file could ask to be made.
+Limits: protocols 2 to 5; files up to 4 GiB; for what a small file could ask to be made, `Budget`:
+tensors as large as the file (or 1 MiB); all else, the memo included, 16 MiB and eight times the
+file, at most 1 GiB. The authors' weights need half of their file's size, a long list of numbers
+six times.
 """
 
 import math
@@ -28,22 +31,22 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from dynascope.errors import DynascopeError, shown
+from dynascope.store.pickle_budget import (
+    ITEM,
+    MEMO,
+    SLOT,
+    Budget,
+    PickleSource,
+    RefusedPickleError,
+    cost,
+)
 
 Array = npt.NDArray[Any]
 
 _LARGEST_FILE = 2**32
-_LONGEST_TEXT = 2**16
-_LONGEST_NAME = 256
-_MOST_INSTRUCTIONS = 2**23  # some 650 per epoch of the authors; each can cost 100 bytes of memory
 _DEEPEST = 64  # containers in containers
 _MOST_AXES = 16
 _LARGEST_KEY = 2**31  # whole numbers beyond it can be chosen to collide in a dict by the million
-
-
-class _RefusedError(Exception):
-    """Why a pickle is not read; follows "expected tensors and plain containers, but"."""
-
-
 _MUDDLED = "its instructions do not fit together"
 
 
@@ -51,12 +54,12 @@ def read_pickle(path: str | os.PathLike[str]) -> object:
     """The value in a pickle file: plain containers, with NumPy arrays for tensors."""
     try:
         data = _contents(path)
-        source = _Source(memoryview(data))
-        value = _Machine(source, _Budget(len(data)), _TENSOR_NAMES).run()
+        source = PickleSource(memoryview(data))
+        value = _Machine(source, Budget(len(data)), _TENSOR_NAMES).run()
         if source.left:
-            raise _RefusedError(f"there are {source.left} bytes after its end")
+            raise RefusedPickleError(f"there are {source.left} bytes after its end")
         _check_plain(value)
-    except _RefusedError as refused:
+    except RefusedPickleError as refused:
         raise DynascopeError(
             f"{path}: expected tensors and plain containers, but {refused}."
         ) from None
@@ -67,9 +70,9 @@ def _contents(path: str | os.PathLike[str]) -> bytes:
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe would make us wait, a device never end
-            raise _RefusedError("it is not a file")
+            raise RefusedPickleError("it is not a file")
         if status.st_size > _LARGEST_FILE:
-            raise _RefusedError(f"it has more than {_LARGEST_FILE} bytes")
+            raise RefusedPickleError(f"it has more than {_LARGEST_FILE} bytes")
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or error
@@ -87,11 +90,11 @@ def _check_plain(value: object) -> None:
             elif type(item) is dict:
                 inner += item.values()
             elif item is not None and type(item) not in (str, int, float, bool, np.ndarray):
-                raise _RefusedError(f"it holds {_described(item)}")
+                raise RefusedPickleError(f"it holds {_described(item)}")
         if not inner:
             return
         level = inner
-    raise _RefusedError(f"its containers are more than {_DEEPEST} deep")
+    raise RefusedPickleError(f"its containers are more than {_DEEPEST} deep")
 
 
 def _described(item: object) -> str:
@@ -99,74 +102,10 @@ def _described(item: object) -> str:
     return words.get(type(item), "something else")
 
 
-class _Budget:
-    """What a file may ask to be made, all tensors and inner pickles of it together."""
-
-    def __init__(self, file_size: int) -> None:
-        # torch writes each tensor's storage with it, so that tensors are no larger than their
-        # file; a hostile one makes many, or one with zero strides, out of a few bytes.
-        self.tensor_bytes = max(file_size, 2**20)
-        self.instructions = _MOST_INSTRUCTIONS
-
-    def spend(self, nbytes: int) -> None:
-        if nbytes > self.tensor_bytes:
-            raise _RefusedError("its tensors are far larger than the file")
-        self.tensor_bytes -= nbytes
-
-
-class _Source:
-    """Bytes, and how far they have been read. Slicing does not copy."""
-
-    def __init__(self, data: memoryview) -> None:
-        self._data = data
-        self._at = 0
-
-    @property
-    def left(self) -> int:
-        return len(self._data) - self._at
-
-    def take(self, count: int) -> memoryview:
-        if count > self.left:
-            raise _RefusedError("it is cut short")
-        self._at += count
-        return self._data[self._at - count : self._at]
-
-    def skip(self, count: int) -> None:
-        self.take(count)
-
-    def whole(self, size: int, *, signed: bool = False) -> int:
-        return int.from_bytes(self.take(size), "little", signed=signed)
-
-    def blob(self, size: int) -> memoryview:
-        """Bytes after their number, which has `size` bytes itself."""
-        return self.take(self.whole(size))
-
-    def text(self, size: int) -> str:
-        return _decoded(self.blob(size))
-
-    def line(self) -> str:
-        """A text up to the end of its line."""
-        some = bytes(self._data[self._at : self._at + _LONGEST_NAME])
-        length = some.find(b"\n")
-        if length < 0:
-            raise _RefusedError("it has a name without an end")
-        self._at += length + 1
-        return _decoded(memoryview(some)[:length])
-
-
-def _decoded(data: memoryview) -> str:
-    if len(data) > _LONGEST_TEXT:
-        raise _RefusedError(f"it has a text of {len(data)} bytes")
-    try:
-        return str(data, "utf-8")
-    except UnicodeDecodeError:
-        raise _RefusedError("it has a text that is not UTF-8") from None
-
-
 class _Machine:
     """The stack, marks and memo of one pickle."""
 
-    def __init__(self, source: _Source, budget: _Budget, names: "dict[tuple[str, str], _Name]"):
+    def __init__(self, source: PickleSource, budget: Budget, names: "dict[tuple[str, str], _Name]"):
         self.source, self.budget = source, budget
         self._names = names
         self.stack: list[Any] = []
@@ -175,59 +114,63 @@ class _Machine:
 
     def run(self) -> Any:
         if not self.source.left or self.source.whole(1) != _PROTO:
-            raise _RefusedError("it is not a pickle of protocol 2 or later")
+            raise RefusedPickleError("it is not a pickle of protocol 2 or later")
         protocol = self.source.whole(1)
         if not 2 <= protocol <= 5:
-            raise _RefusedError(f"it is a pickle of protocol {protocol}, not 2 to 5")
+            raise RefusedPickleError(f"it is a pickle of protocol {protocol}, not 2 to 5")
         while (code := self.source.whole(1)) != _STOP:
             self.budget.instructions -= 1
             if self.budget.instructions < 0:
-                raise _RefusedError("it has too many instructions")
+                raise RefusedPickleError("it has too many instructions")
             step = _BY_CODE.get(code)
             if step is None:
-                raise _RefusedError(f"it uses {_instruction(code)}; nothing of it was run")
+                raise RefusedPickleError(f"it uses {_instruction(code)}; nothing of it was run")
             step(self)
         return self.pop(Any)
 
     def push(self, value: object) -> None:
+        """Put a value on the stack that the instruction has made."""
+        self.budget.make(cost(value))
         self.stack.append(value)
 
     def pop(self, kind: Any) -> Any:
         """The top of the stack, which must be of exactly this type (`Any`: of any)."""
         if not self.stack or (kind is not Any and type(self.stack[-1]) is not kind):
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         return self.stack.pop()
 
     def pop_many(self, count: int) -> list[Any]:
         if count > len(self.stack):
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         taken = self.stack[-count:]
         del self.stack[-count:]
         return taken
 
     def mark(self) -> None:
         if len(self._below) >= _DEEPEST:
-            raise _RefusedError(f"its containers are more than {_DEEPEST} deep")
+            raise RefusedPickleError(f"its containers are more than {_DEEPEST} deep")
         self._below.append(self.stack)
         self.stack = []
 
     def pop_to_mark(self) -> list[Any]:
         if not self._below:
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         taken, self.stack = self.stack, self._below.pop()
         return taken
 
     def append(self, items: list[Any]) -> None:
+        self.budget.make(SLOT * len(items))
         self._top(list).extend(items)
 
     def set_items(self, items: list[Any]) -> None:
         if len(items) % 2:
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
+        self.budget.make(ITEM * (len(items) // 2))
         into = self._top(dict)
         for key, value in zip(items[::2], items[1::2], strict=True):
             small = type(key) is int and abs(key) < _LARGEST_KEY
             if type(key) is not str and not small:
-                raise _RefusedError("it has a key that is neither a text nor a small number")
+                raise RefusedPickleError("it has a key that is neither a text nor a small number")
             into[key] = value
 
     def _top(self, kind: type) -> Any:
@@ -237,7 +180,8 @@ class _Machine:
 
     def put(self, index: int) -> None:
         if not self.stack:
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
+        self.budget.make(MEMO)
         self._memo[index] = self.stack[-1]
 
     def memoize(self) -> None:
@@ -245,11 +189,12 @@ class _Machine:
 
     def get(self, index: int) -> None:
         if index not in self._memo:
-            raise _RefusedError(_MUDDLED)
+            raise RefusedPickleError(_MUDDLED)
         value = self._memo[index]
         if type(value) in (list, dict, tuple):
-            raise _RefusedError("it has a container in two places, or within itself")
-        self.push(value)
+            raise RefusedPickleError("it has a container in two places, or within itself")
+        self.budget.make(SLOT)
+        self.stack.append(value)
 
     def name(self, module: str, name: str) -> None:
         """A global: one of our stand-ins, found by its exact name."""
@@ -258,8 +203,9 @@ class _Machine:
             full = f"{module}.{name}"
             plain = full.isprintable() and len(full) <= 80
             full = full if plain else shown(full)
-            raise _RefusedError(f"it asks for {full}; nothing of it was run")
-        self.push(stand_in)
+            raise RefusedPickleError(f"it asks for {full}; nothing of it was run")
+        self.budget.make(SLOT)
+        self.stack.append(stand_in)
 
     def stack_name(self) -> None:
         name = self.pop(str)
@@ -272,7 +218,7 @@ class _Machine:
     def persistent(self) -> None:
         """Only a storage's own pickle has ids, and they announce the data that follows it."""
         if self._names is not _STORAGE_NAMES:
-            raise _RefusedError("it uses a persistent id; nothing of it was run")
+            raise RefusedPickleError("it uses a persistent id; nothing of it was run")
         self.push(_Announced.of(self.pop(tuple)))
 
 
@@ -332,13 +278,14 @@ def _instruction(code: int) -> str:
 class _Name:
     """What stands in for a global: `make` is what calling it means, `dtype` that of a storage."""
 
-    make: Callable[[_Budget, tuple[Any, ...]], object]
+    make: Callable[[Budget, tuple[Any, ...]], object]
     dtype: np.dtype[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Storage:
-    numbers: Array  # one axis, over the file's own bytes
+    numbers: Array  # one axis, over the file's own bytes; those of bools as they are, unchecked
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -356,7 +303,7 @@ class _Announced:
             kind, name, key, _, count, _ = identity
             if kind == "storage" and name.dtype is not None and count >= 0:
                 return cls(name.dtype, key, count)
-        raise _RefusedError("it has a storage of a form that torch does not write")
+        raise RefusedPickleError("it has a storage of a form that torch does not write")
 
 
 def _fits(values: object, kinds: tuple[type, ...]) -> bool:
@@ -364,13 +311,13 @@ def _fits(values: object, kinds: tuple[type, ...]) -> bool:
     return type(values) is tuple and tuple(map(type, values)) == kinds
 
 
-def _refuse_call(budget: _Budget, arguments: tuple[Any, ...]) -> object:
-    raise _RefusedError("it calls the type of a storage; nothing of it was run")
+def _refuse_call(budget: Budget, arguments: tuple[Any, ...]) -> object:
+    raise RefusedPickleError("it calls the type of a storage; nothing of it was run")
 
 
-def _ordered_dict(budget: _Budget, arguments: tuple[Any, ...]) -> object:
+def _ordered_dict(budget: Budget, arguments: tuple[Any, ...]) -> object:
     if arguments:
-        raise _RefusedError("it makes an OrderedDict out of something; nothing of it was run")
+        raise RefusedPickleError("it makes an OrderedDict out of something; nothing of it was run")
     return {}
 
 
@@ -378,11 +325,11 @@ _MAGIC = 0x1950A86A20F9469CFC6C  # begins what torch.save wrote before it wrote 
 _VERSION = 1001
 
 
-def _load_storage(budget: _Budget, arguments: tuple[Any, ...]) -> object:
+def _load_storage(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch.storage._load_from_bytes: four small pickles around the storage's, then its data."""
     if not _fits(arguments, (memoryview,)):
-        raise _RefusedError("it makes a storage out of something that is not bytes")
-    source = _Source(arguments[0])
+        raise RefusedPickleError("it makes a storage out of something that is not bytes")
+    source = PickleSource(arguments[0])
 
     def load() -> Any:
         return _Machine(source, budget, _STORAGE_NAMES).run()
@@ -391,29 +338,29 @@ def _load_storage(budget: _Budget, arguments: tuple[Any, ...]) -> object:
     known = type(magic) is int and type(version) is int and (magic, version) == (_MAGIC, _VERSION)
     little = type(system) is dict and system.get("little_endian") is True
     if not known or not little or type(storage) is not _Announced:
-        raise _RefusedError("it has a storage of a form that torch does not write")
+        raise RefusedPickleError("it has a storage of a form that torch does not write")
     if not (type(keys) is list and list(map(type, keys)) == [str] and keys[0] == storage.key):
-        raise _RefusedError("it has a storage whose data are another's")
+        raise RefusedPickleError("it has a storage whose data are another's")
     if source.whole(8) != storage.count or source.left != storage.count * storage.dtype.itemsize:
-        raise _RefusedError("it has a storage with more or less data than announced")
-    numbers = np.frombuffer(source.take(source.left), np.uint8)
-    # NumPy counts on a bool being 0 or 1, whatever the file says.
-    return _Storage(numbers != 0 if storage.dtype == np.bool_ else numbers.view(storage.dtype))
+        raise RefusedPickleError("it has a storage with more or less data than announced")
+    stored = np.dtype(np.uint8) if storage.dtype == np.bool_ else storage.dtype
+    return _Storage(np.frombuffer(source.take(source.left), stored), storage.dtype)
 
 
-def _rebuild_tensor(budget: _Budget, arguments: tuple[Any, ...]) -> object:
+def _rebuild_tensor(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch._utils._rebuild_tensor_v2: a view of a storage, here copied out of it."""
     kinds = (_Storage, int, tuple, tuple, bool, dict)  # the last: hooks, which torch writes empty
     if not _fits(arguments, kinds) or arguments[5]:
-        raise _RefusedError("it has a tensor of a form that torch does not write")
+        raise RefusedPickleError("it has a tensor of a form that torch does not write")
     numbers, (offset, sizes, strides) = arguments[0].numbers, arguments[1:4]
     if not _within(len(numbers), offset, sizes, strides):
-        raise _RefusedError("it has a tensor that reaches outside its storage")
-    dtype = numbers.dtype.newbyteorder("=")
+        raise RefusedPickleError("it has a tensor that reaches outside its storage")
+    dtype = arguments[0].dtype.newbyteorder("=")
     budget.spend(dtype.itemsize * math.prod(max(size, 1) for size in sizes))
     if 0 in sizes:
         return np.empty(sizes, dtype)
     steps = [stride * dtype.itemsize for stride in strides]
+    # To NumPy a bool is 0 or 1, whatever the file says: this conversion makes it so.
     return np.array(as_strided(numbers[offset:], sizes, steps), dtype, order="C")
 
 
@@ -428,10 +375,10 @@ def _within(count: int, offset: int, sizes: tuple[Any, ...], strides: tuple[Any,
     return 0 in sizes or last < count
 
 
-def _rebuild_parameter(budget: _Budget, arguments: tuple[Any, ...]) -> object:
+def _rebuild_parameter(budget: Budget, arguments: tuple[Any, ...]) -> object:
     """torch._utils._rebuild_parameter: the tensor itself."""
     if not _fits(arguments, (np.ndarray, bool, dict)) or arguments[2]:
-        raise _RefusedError("it has a parameter of a form that torch does not write")
+        raise RefusedPickleError("it has a parameter of a form that torch does not write")
     return arguments[0]
 
 
