@@ -56,7 +56,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts |= {name: [EVIL] for name, kind in FOUND.items() if kind == pa.list_(pa.string())}
     rows = [Row(texts, dict.fromkeys(("circuit", "phases", "spikes"), EVIL))] * len(known)
     made = make_sidecar(known["id"].to_pylist(), known["checksum"].to_pylist(), rows, batch=1)
-    made.write(folder, folder)
+    made.write(folder)
     for place in ("runs", "marks", "analyses", "trajectories"):
         (folder / place / f"{NAME}.parquet").write_bytes(b"PAR1")
         (folder / place / f"{NAME}.json").write_text(json.dumps({"format": EVIL}))
