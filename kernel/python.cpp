@@ -297,8 +297,9 @@ NB_MODULE(_kernel, module) {
   using namespace dynascope;
   try {
     build();  // an impossible DYNASCOPE_ISA is said at import, not in the middle of a run
-  } catch (const std::invalid_argument& error) {
-    throw nb::import_error(error.what());
+  } catch (const std::invalid_argument& possible) {
+    // kernel_loading.py makes a sentence of it, with the value, which may be no text at all.
+    throw nb::import_error((std::string("DYNASCOPE_ISA:") + possible.what()).c_str());
   }
 
   Module m(module);
