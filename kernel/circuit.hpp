@@ -8,6 +8,7 @@
 
 #include "clusters.hpp"
 #include "halves.hpp"
+#include "no_value.hpp"
 #include "predictor.hpp"
 #include "task.hpp"
 #include "variance.hpp"
@@ -192,7 +193,7 @@ template <class T> class Circuit {
       out_.swap[t * k + t] = 0;
       for (int64_t u = t + 1; u < k; ++u)
         out_.swap[t * k + u] = out_.swap[u * k + t] =
-            exchangeable(data_.task, t, u) ? spread_over_order(t, u) : __builtin_nan("");
+            exchangeable(data_.task, t, u) ? spread_over_order(t, u) : no_value<double>();
     }
   }
 
@@ -372,7 +373,7 @@ template <class T> class Circuit {
       for (int64_t k = 0; k < half->width; ++k) {
         const int64_t t = half->positions[k];
         halves_.fill(*half, {t, -1});
-        const double nothing_left = __builtin_nan("");
+        const double nothing_left = no_value<double>();
         out_.without_attention[t] = shape_.length > 1 ? accuracy() : nothing_left;
         halves_.fill(*half, {-1, t});
         out_.without_value[t] = accuracy();

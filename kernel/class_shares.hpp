@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arena.hpp"
+#include "no_value.hpp"
 #include "task.hpp"
 
 namespace dynascope {
@@ -22,9 +23,9 @@ class ClassShares {
 
   /// shares [vocab]; NaN where finding them would take too long.
   void find(double* shares) {
-    for (int64_t c = 0; c < task_.vocab; ++c) shares[c] = 0;
-    if (too_dear()) shares[0] = __builtin_nan("");
-    else if (task_.kind == MOST_FREQUENT) most_frequent_shares(shares);
+    for (int64_t c = 0; c < task_.vocab; ++c) shares[c] = too_dear() ? no_value<double>() : 0;
+    if (too_dear()) return;
+    if (task_.kind == MOST_FREQUENT) most_frequent_shares(shares);
     else if (task_.kind == PRODUCTS) product_shares(shares);
     else  // a sum with a uniform token in it is uniform
       for (int64_t c = 0; c < task_.vocab; ++c) shares[c] = 1;

@@ -3,6 +3,7 @@
 
 #include "dual.hpp"
 #include "model.hpp"
+#include "no_value.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -39,7 +40,9 @@ template <int K> class HessianProducts {
         for (int64_t k = 0; k < here; ++k) out[(row + k) * size + i] = packed_[i].part[1 + k];
       }
     }
-    return loss;
+    fix_nans(out, rows * size);
+    fix_nans(grad, size);
+    return fixed_nan(loss);
   }
 
  private:

@@ -46,10 +46,9 @@ const Build& choose_build(const std::string& name) {
   std::string names;
   for (const Build& build : usable_builds()) {
     if (name.empty() || name == build.name) return build;
-    names += (names.empty() ? "" : ", ") + std::string(build.name);
+    names += (names.empty() ? "" : ",") + std::string(build.name);
   }
-  throw std::invalid_argument("DYNASCOPE_ISA: expected one of " + names +
-                              " on this machine, but got '" + name + "'.");
+  throw std::invalid_argument(names);
 }
 
 }  // namespace dynascope

@@ -11,8 +11,8 @@ namespace dynascope {
 /// The builds that run here, best first.
 const std::vector<Build>& usable_builds();
 
-/// The build of that name; an empty name means the best. Throws std::invalid_argument with one
-/// sentence when it is unknown or cannot run here.
+/// The build of that name; an empty name means the best. Throws std::invalid_argument when it is
+/// unknown or cannot run here, whose text is the names that can, separated by commas.
 const Build& choose_build(const std::string& name);
 
 }  // namespace dynascope

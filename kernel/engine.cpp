@@ -9,6 +9,7 @@
 #include "design.hpp"
 #include "initialize.hpp"
 #include "inspect.hpp"
+#include "no_value.hpp"
 #include "train.hpp"
 
 namespace dynascope {
@@ -74,7 +75,8 @@ T loss_and_gradient(T* grad, const T* packed, const Shape& s, const Examples& ex
   }
   w.model.finish(w.grad);
   pack(grad, w.grad, w.model.layout);
-  return static_cast<T>(loss);
+  fix_nans(grad, w.model.layout.packed_size);
+  return fixed_nan(static_cast<T>(loss));
 }
 
 template <class T>
@@ -113,6 +115,7 @@ void evaluate(double* loss, double* accuracy, const T* packed, int64_t rows, con
       }
     }
   }
+  fix_nans(loss, rows);
 }
 
 template <class T> Lanes<T> math(int function, const Lanes<T>& x) {
@@ -134,6 +137,7 @@ template <class T> void evaluate_math(int function, T* y, const T* x, int64_t co
     const Lanes<T> result = math<T>(function, cast<Lanes<T>>(lane));
     std::memcpy(y + i, &result, static_cast<size_t>(left) * sizeof(T));
   }
+  fix_nans(y, count);
 }
 
 uint64_t class_shares_bytes(const TaskSpec& t) {
@@ -173,6 +177,10 @@ template <class T> constexpr Engine<T> engine() {
       [](const void* t, T* state) { trainer<T>(t).read_state(state); },
       [](void* t, const T* state, int64_t epoch, int64_t step) {
         trainer<T>(t).write_state(state, epoch, step);
+      },
+      [](const void* t, T* rows, EpochSoFar& so_far) { trainer<T>(t).read_snapshot(rows, so_far); },
+      [](void* t, const T* rows, const EpochSoFar& so_far, const Progress& progress) {
+        trainer<T>(t).write_snapshot(rows, so_far, progress);
       },
       initialize<T>,
       work_bytes<T>,

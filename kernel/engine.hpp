@@ -20,6 +20,10 @@ template <class T> struct Engine {
   void (*set_parameters)(void* trainer, const T* packed);
   void (*read_state)(const void* trainer, T* state);
   void (*write_state)(void* trainer, const T* state, int64_t epoch, int64_t step);
+  /// Everything, also in the middle of an epoch: rows are [4, packed]. Such a snapshot, with the
+  /// trainer's progress, makes another one of the same input go on as this one would.
+  void (*read_snapshot)(const void* trainer, T* rows, EpochSoFar&);
+  void (*write_snapshot)(void* trainer, const T* rows, const EpochSoFar&, const Progress&);
 
   void (*initialize)(T* packed, const Shape&, uint64_t seed);
   uint64_t (*work_bytes)(const Shape&, int64_t count);  // for the four below

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model.hpp"
+#include "no_value.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -75,7 +76,7 @@ template <class T> class Inspector {
         T* lane = reinterpret_cast<T*>(v + k) + i;
         const int64_t at = (first_ + i) * size + k;
         if (patch) *lane = patch[at];
-        if (out) out[at] = *lane;
+        if (out) out[at] = fixed_nan(*lane);
       }
     return patch != nullptr;
   }

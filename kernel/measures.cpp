@@ -2,6 +2,7 @@
 // leaves this file is `dynascope_measures_<isa>`.
 #include "circuit.hpp"
 #include "engine.hpp"
+#include "no_value.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -25,6 +26,13 @@ void circuit(const CircuitMeasures& out, const T* packed, const Shape& s, const 
              void* memory) {
   Arena arena(memory);
   Circuit<T>(s, data, out, arena).measure(packed);
+  double* const* numbers = reinterpret_cast<double* const*>(&out);  // one pointer for each row
+  for (const ShapeRow& row : MEASURE_ROWS) {
+    const int64_t size =
+        size_of(row.rows, s, data.relevant) * size_of(row.columns, s, data.relevant);
+    if (*numbers) fix_nans(*numbers, size);
+    ++numbers;
+  }
 }
 
 constexpr Measures these_measures = {{circuit_bytes<float>, circuit<float>},

@@ -6,6 +6,7 @@
 #include "catalog_json.hpp"
 #include "model_naive.hpp"
 #include "projection.hpp"
+#include "python_bind.hpp"
 #include "python_options.hpp"
 #include "python_task.hpp"
 #include "python_trainer.hpp"
@@ -92,7 +93,7 @@ int math_function(const std::string& name) {
   throw std::invalid_argument("unknown function");
 }
 
-template <class T> void bind_evaluations(nb::module_& m) {
+template <class T> void bind_evaluations(Module& m) {
   m.def("loss_and_gradient", loss_and_gradient<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
         "naive"_a = false);
@@ -199,6 +200,17 @@ nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
   return nb::make_tuple(products, grad, loss);
 }
 
+/// A matrix becomes its mean with its transpose. Here, and not in Python, so that its bits do not
+/// depend on the caller's floating-point mode.
+void symmetrize(const Out<double>& matrix) {
+  expect(matrix.ndim() == 2 && matrix.shape(0) == matrix.shape(1), "a matrix must be square");
+  const size_t n = matrix.shape(0);
+  double* entry = matrix.data();
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < i; ++j)
+      entry[i * n + j] = entry[j * n + i] = (entry[i * n + j] + entry[j * n + i]) / 2;
+}
+
 /// The plane on which points [n, d] are shown: axes [2, d], mean [d], shares [2].
 nb::tuple plane_of(const Array<double>& points) {
   expect(points.ndim() == 2 && points.size() > 0, "points must be [count, dim]");
@@ -226,7 +238,7 @@ nb::object shares_of(const Array<double>& parts, double rounding) {
   return nb::make_tuple(out[BETWEEN], out[PERMUTATION], out[SUFFIX], out[MEAN_SQUARE]);
 }
 
-template <class T> void bind_measures(nb::module_& m) {
+template <class T> void bind_measures(Module& m) {
   m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "task"_a, "prefixes"_a, "groups"_a,
         "suffixes"_a, "sampled"_a, "wanted"_a);
 }
@@ -281,19 +293,21 @@ std::string catalog() {
 }  // namespace
 }  // namespace dynascope
 
-NB_MODULE(_kernel, m) {
+NB_MODULE(_kernel, module) {
   using namespace dynascope;
   try {
     build();  // an impossible DYNASCOPE_ISA is said at import, not in the middle of a run
-  } catch (const std::invalid_argument& error) {
-    throw nb::import_error(error.what());
+  } catch (const std::invalid_argument& possible) {
+    // kernel_loading.py makes a sentence of it, with the value, which may be no text at all.
+    throw nb::import_error((std::string("DYNASCOPE_ISA:") + possible.what()).c_str());
   }
 
+  Module m(module);
   nb::list names;
   for (const ParameterRow& row : PARAMETER_ROWS) names.append(row.name);
-  m.attr("PARAMETER_NAMES") = nb::tuple(names);
-  m.attr("CURVE_NAMES") = curve_names(CURVE_ROWS);
-  m.attr("STEP_CURVE_NAMES") = curve_names(STEP_CURVE_ROWS);
+  m.set("PARAMETER_NAMES", nb::tuple(names));
+  m.set("CURVE_NAMES", curve_names(CURVE_ROWS));
+  m.set("STEP_CURVE_NAMES", curve_names(STEP_CURVE_ROWS));
   m.def("catalog", catalog);
   m.def("catalog_hash", catalog_hash);
   m.def("isa", [] { return std::string(build().name); });
@@ -313,6 +327,7 @@ NB_MODULE(_kernel, m) {
   bind_measures<double>(m);
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "directions"_a);
+  m.def("symmetrize", symmetrize, "matrix"_a.noconvert());
   m.def("plane", plane_of, "points"_a);
   m.def("is_variance", is_variance, "variance"_a, "mean_square"_a, "rounding"_a);
   m.def("variance_shares", shares_of, "parts"_a, "rounding"_a);

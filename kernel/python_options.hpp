@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python_arrays.hpp"
+#include "python_bind.hpp"
 
 namespace dynascope {
 
@@ -33,8 +34,8 @@ inline std::vector<double> option_numbers(const char* section, const nb::dict& o
   return numbers;
 }
 
-inline void bind_options(nb::module_& m) {
-  nb::class_<Shape>(m, "Shape")
+inline void bind_options(Module& m) {
+  Class<Shape>(m, "Shape")
       .def(
           "__init__",
           [](Shape* s, double vocab, double length, const nb::dict& model) {
@@ -42,7 +43,7 @@ inline void bind_options(nb::module_& m) {
             must(read_shape(*s, vocab, length, option_numbers("model", model).data()));
           },
           nb::kw_only(), "vocab"_a, "length"_a, "model"_a);
-  nb::class_<Training>(m, "Training")
+  Class<Training>(m, "Training")
       .def("__init__",
            [](Training* t, const nb::dict& training) {
              new (t) Training{};

@@ -5,6 +5,7 @@
 
 #include "group_name.hpp"
 #include "python_arrays.hpp"
+#include "python_bind.hpp"
 
 namespace dynascope {
 
@@ -102,8 +103,8 @@ inline nb::tuple design(const PyTask& task) {
   return nb::make_tuple(prefixes, groups, suffixes, sizes.sampled);
 }
 
-inline void bind_tasks(nb::module_& m) {
-  nb::class_<PyTask>(m, "TaskSpec")
+inline void bind_tasks(Module& m) {
+  Class<PyTask>(m, "TaskSpec")
       .def(nb::init<const std::string&, int64_t, int64_t, const std::vector<int32_t>&>(),
            nb::kw_only(), "name"_a, "length"_a, "vocab"_a, "positions"_a)
       .def_prop_ro("groups",

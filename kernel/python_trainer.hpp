@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python_arrays.hpp"
+#include "python_bind.hpp"
 
 namespace dynascope {
 
@@ -11,7 +12,7 @@ template <class T> class PyTrainer {
   PyTrainer(const Shape& shape, const Training& training,
             const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& sets, uint64_t seed,
             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients)
-      : size_(packed_size(shape)) {
+      : size_(packed_size(shape)), training_(training) {
     TrainerInput<T> in{shape,
                        training,
                        {},
@@ -24,6 +25,7 @@ template <class T> class PyTrainer {
     for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
     must(check_examples("train", in.sets[TRAIN_SET], shape, 1) && check_task_size(shape) &&
          check_batch(training, in.sets[TRAIN_SET].count));
+    examples_ = in.sets[TRAIN_SET].count;
     nb::gil_scoped_release release;
     memory_ = allocate(engine<T>().trainer_bytes(in));
     trainer_ = engine<T>().make_trainer(in, memory_.get());
@@ -75,8 +77,36 @@ template <class T> class PyTrainer {
     engine<T>().write_state(trainer_, state.data(), epoch, step);
   }
 
+  /// For copies: rows [4, size], numbers of the epoch so far, and the four numbers of the progress.
+  nb::tuple snapshot() const {
+    auto rows = make_array<T>({4, static_cast<size_t>(size_)});
+    auto numbers = make_array<double>({sizeof(EpochSoFar) / sizeof(double)});
+    EpochSoFar so_far;
+    engine<T>().read_snapshot(trainer_, rows.data(), so_far);
+    std::memcpy(numbers.data(), &so_far, sizeof so_far);
+    const Progress p = progress();
+    return nb::make_tuple(rows, numbers,
+                          nb::make_tuple(p.epoch, p.step_in_epoch, p.step, p.diverged));
+  }
+  void restore(const Array<T>& rows, const Array<double>& numbers,
+               const std::vector<int64_t>& progress) {
+    EpochSoFar so_far;
+    expect(static_cast<int64_t>(rows.size()) == 4 * size_ &&
+               numbers.size() * sizeof(double) == sizeof so_far && progress.size() == 4,
+           "a snapshot of another trainer");
+    std::memcpy(&so_far, numbers.data(), sizeof so_far);
+    const Progress p = {progress[0], progress[1], progress[2], progress[3]};
+    const int64_t last = (examples_ - 1) / training_.batch;
+    must(whole("epoch", static_cast<double>(p.epoch), 0, MAX_EPOCHS) &&
+         whole("step in epoch", static_cast<double>(p.step_in_epoch), 0, last) &&
+         whole("step", static_cast<double>(p.step), 0, MAX_WHOLE));
+    nb::gil_scoped_release release;
+    engine<T>().write_snapshot(trainer_, rows.data(), so_far, p);
+  }
+
  private:
-  int64_t size_;
+  int64_t size_, examples_;
+  Training training_;
   Memory memory_;
   void* trainer_;
 
@@ -105,9 +135,9 @@ template <class T> class PyTrainer {
   }
 };
 
-template <class T> void bind_trainer(nb::module_& m, const char* name) {
+template <class T> void bind_trainer(Module& m, const char* name) {
   using Self = PyTrainer<T>;
-  nb::class_<Self>(m, name)
+  Class<Self>(m, name)
       .def(
           "__init__",
           [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
@@ -134,7 +164,9 @@ template <class T> void bind_trainer(nb::module_& m, const char* name) {
       .def("parameters", &Self::parameters)
       .def("set_parameters", &Self::set_parameters, "packed"_a)
       .def("state", &Self::state)
-      .def("set_state", &Self::set_state, "state"_a, "epoch"_a, "step"_a);
+      .def("set_state", &Self::set_state, "state"_a, "epoch"_a, "step"_a)
+      .def("snapshot", &Self::snapshot)
+      .def("restore", &Self::restore, "rows"_a, "numbers"_a, "progress"_a);
 }
 
 }  // namespace dynascope

@@ -50,6 +50,13 @@ struct Progress {
   int64_t epoch, step_in_epoch, step, diverged;
 };
 
+/// What an epoch's curves are made from, over the steps that it has had. Numbers of the trainer's
+/// own precision, which a double holds exactly, but for the sums.
+struct EpochSoFar {
+  double norm_sum[PARAMETERS], norm_max[PARAMETERS];  // of the gradient
+  double shortest_embedding, shortest_sequence;
+};
+
 /// Every value between tokens and probabilities, row-major, one row per sequence; null = not
 /// wanted.
 template <class T> struct Activations {

@@ -1,6 +1,7 @@
 // The training loop: resumable state in, curves and weights out.
 #pragma once
 
+#include "no_value.hpp"
 #include "optimizer.hpp"
 #include "pool.hpp"
 #include "random.hpp"
@@ -11,8 +12,6 @@ namespace DYNASCOPE_ISA {
 constexpr double DIVERGED_LOSS = 1e4;
 
 template <class T> inline bool finite(T x) { return x - x == T(0); }
-/// NaN has many bit patterns, and hardware differs in which one it makes: record always the same.
-template <class T> inline T canonical(T x) { return x == x ? x : T(__builtin_nan("")); }
 
 template <class T> class Trainer {
  public:
@@ -43,24 +42,28 @@ template <class T> class Trainer {
   }
 
   Progress progress() const { return progress_; }
-  void read_parameters(T* packed) const { pack(packed, theta_, layout_); }
+  void read_parameters(T* packed) const { record_weights(packed, theta_); }
   /// Moments, epoch and shuffles stay: training goes on from the new weights.
   void set_parameters(const T* packed) { unpack(theta_, packed, layout_); }
 
-  void read_state(T* out) const {
-    pack(out, theta_, layout_);
-    pack(out + layout_.packed_size, optimizer_.first, layout_);
-    pack(out + 2 * layout_.packed_size, optimizer_.second, layout_);
-  }
+  void read_state(T* out) const { record_state(out); }
 
   /// A state as read_state gave it, at the end of `epoch`, after `step` steps in all: a run whose
   /// batch was another before has done another number of them.
   void write_state(const T* in, int64_t epoch, int64_t step) {
-    unpack(theta_, in, layout_);
-    unpack(optimizer_.first, in + layout_.packed_size, layout_);
-    unpack(optimizer_.second, in + 2 * layout_.packed_size, layout_);
-    progress_ = {epoch, 0, step, -1};
-    begin_epoch();
+    take_state(in, {epoch, 0, step, -1});
+  }
+
+  /// All that going on depends on, also in the middle of an epoch: a state, then the weights at the
+  /// epoch's start; and what the epoch's curves are made from, as far as it is.
+  void read_snapshot(T* rows, EpochSoFar& so_far) const {
+    record_weights(record_state(rows), before_);
+    so_far = so_far_;
+  }
+  void write_snapshot(const T* rows, const EpochSoFar& so_far, const Progress& progress) {
+    take_state(rows, progress);
+    unpack(before_, rows + 3 * layout_.packed_size, layout_);
+    so_far_ = so_far;
   }
 
   /// Records the present weights as an epoch of their own: row 0, before any step.
@@ -93,18 +96,26 @@ template <class T> class Trainer {
   T *theta_, *before_, *grad_;  // before_: the weights at the epoch's start
   uint32_t* order_;
   Progress progress_ = {0, 0, 0, -1};
-  double norm_sum_[PARAMETERS];
-  T norm_max_[PARAMETERS], shortest_embedding_, shortest_sequence_;
+  EpochSoFar so_far_;
 
   int64_t steps_per_epoch() const { return (train_.count + training_.batch - 1) / training_.batch; }
+
+  void take_state(const T* rows, const Progress& progress) {
+    for (T* padded : {theta_, optimizer_.first, optimizer_.second}) {
+      unpack(padded, rows, layout_);
+      rows += layout_.packed_size;
+    }
+    progress_ = progress;
+    begin_epoch();
+  }
 
   void begin_epoch() {
     shuffle(order_, static_cast<uint32_t>(train_.count), seed_,
             static_cast<uint32_t>(progress_.epoch));
     shuffled_.reorder(train_, order_);
     for (int64_t i = 0; i < layout_.padded_size; ++i) before_[i] = theta_[i];
-    for (int p = 0; p < PARAMETERS; ++p) norm_sum_[p] = norm_max_[p] = T(0);
-    shortest_embedding_ = shortest_sequence_ = T(__builtin_huge_val());
+    for (int p = 0; p < PARAMETERS; ++p) so_far_.norm_sum[p] = so_far_.norm_max[p] = 0;
+    so_far_.shortest_embedding = so_far_.shortest_sequence = __builtin_huge_val();
   }
 
   /// grad_ = gradient of the mean loss over sequences first..first+count-1; returns that loss.
@@ -131,8 +142,9 @@ template <class T> class Trainer {
     if (gradients_ || to.step_curves) {
       slice_norms(norm, grad_);
       for (int p = 0; p < PARAMETERS; ++p) {
-        norm_sum_[p] += static_cast<double>(norm[p]);
-        if (!(norm[p] <= norm_max_[p])) norm_max_[p] = norm[p];
+        const auto now = static_cast<double>(norm[p]);
+        so_far_.norm_sum[p] += now;
+        if (!(now <= so_far_.norm_max[p])) so_far_.norm_max[p] = now;
       }
     }
     optimizer_.update(theta_, grad_, progress_.step, training_.epochs * steps_per_epoch());
@@ -140,19 +152,19 @@ template <class T> class Trainer {
     ++progress_.step_in_epoch;
     if (to.step_curves) {
       T* row = to.step_curves;
-      row[STEP_LOSS] = canonical(loss);
-      row[STEP_MIN_NORM_EMBEDDING] = canonical(model_.shortest_embedding);
-      row[STEP_MIN_NORM_SEQUENCE] = canonical(model_.shortest_sequence());
+      row[STEP_LOSS] = fixed_nan(loss);
+      row[STEP_MIN_NORM_EMBEDDING] = fixed_nan(model_.shortest_embedding);
+      row[STEP_MIN_NORM_SEQUENCE] = fixed_nan(model_.shortest_sequence());
       for (int p = 0; p < PARAMETERS; ++p) row[STEP_GRAD_NORM + p] = present(p, norm[p]);
       to.step_curves += STEP_CURVES;
     }
     if (to.step_weights) to.step_weights = record_weights(to.step_weights, theta_);
   }
 
-  void note_shortest(T sequence) {
-    if (model_.shortest_embedding < shortest_embedding_)
-      shortest_embedding_ = model_.shortest_embedding;
-    if (sequence < shortest_sequence_) shortest_sequence_ = sequence;
+  void note_shortest(double sequence) {
+    const auto embedding = static_cast<double>(model_.shortest_embedding);
+    if (embedding < so_far_.shortest_embedding) so_far_.shortest_embedding = embedding;
+    if (sequence < so_far_.shortest_sequence) so_far_.shortest_sequence = sequence;
   }
 
   /// Euclidean norm of each parameter's slice.
@@ -169,14 +181,18 @@ template <class T> class Trainer {
     for (int p = 0; p < PARAMETERS; ++p) norm[p] = root[p];
   }
 
-  T present(int p, T value) const {
-    return layout_[p].present ? canonical(value) : T(__builtin_nan(""));
-  }
+  T present(int p, T value) const { return layout_[p].present ? fixed_nan(value) : no_value<T>(); }
 
   T* record_weights(T* row, const T* padded) const {
     pack(row, padded, layout_);
-    for (int64_t i = 0; i < layout_.packed_size; ++i) row[i] = canonical(row[i]);
+    fix_nans(row, layout_.packed_size);
     return row + layout_.packed_size;
+  }
+
+  T* record_state(T* rows) const {
+    for (const T* padded : {theta_, optimizer_.first, optimizer_.second})
+      rows = record_weights(rows, padded);
+    return rows;
   }
 
   void record_epoch(Recorder<T>& to) {
@@ -186,16 +202,12 @@ template <class T> class Trainer {
     for (int64_t i = 0; i < layout_.padded_size; ++i) sound = sound && finite(theta_[i]);
     if (!sound) progress_.diverged = progress_.epoch;
     if (to.curves) {
-      for (int i = 0; i < CURVES; ++i) to.curves[i] = canonical(row[i]);
+      for (int i = 0; i < CURVES; ++i) to.curves[i] = fixed_nan(row[i]);
       to.curves += CURVES;
     }
     if (to.weights && progress_.epoch % to.weights_every == 0)
       to.weights = record_weights(to.weights, theta_);
-    if (to.states && progress_.epoch % to.state_every == 0) {
-      to.states = record_weights(to.states, theta_);
-      to.states = record_weights(to.states, optimizer_.first);
-      to.states = record_weights(to.states, optimizer_.second);
-    }
+    if (to.states && progress_.epoch % to.state_every == 0) to.states = record_state(to.states);
   }
 
   void evaluate(T* row) {
@@ -207,8 +219,8 @@ template <class T> class Trainer {
       row[TRAIN_LOSS + set] = scores.loss[set];
       row[TRAIN_ACCURACY + set] = scores.accuracy[set];
     }
-    row[MIN_NORM_EMBEDDING] = shortest_embedding_;
-    row[MIN_NORM_SEQUENCE] = shortest_sequence_;
+    row[MIN_NORM_EMBEDDING] = static_cast<T>(so_far_.shortest_embedding);
+    row[MIN_NORM_SEQUENCE] = static_cast<T>(so_far_.shortest_sequence);
     T full[PARAMETERS], update[PARAMETERS], size[PARAMETERS], length[PARAMETERS];
     if (full_) {
       gradient(train_, 0, train_.count);
@@ -220,11 +232,11 @@ template <class T> class Trainer {
     slice_norms(size, before_);
     slice_norms(length, theta_);
     const bool stepped = progress_.step > 0, norms = stepped && gradients_;
-    const T none = T(__builtin_nan(""));
+    const T none = no_value<T>();
     for (int p = 0; p < PARAMETERS; ++p) {
       const double steps = static_cast<double>(steps_per_epoch());
-      row[GRAD_NORM + p] = norms ? present(p, static_cast<T>(norm_sum_[p] / steps)) : none;
-      row[GRAD_NORM_MAX + p] = norms ? present(p, norm_max_[p]) : none;
+      row[GRAD_NORM + p] = norms ? present(p, static_cast<T>(so_far_.norm_sum[p] / steps)) : none;
+      row[GRAD_NORM_MAX + p] = norms ? present(p, static_cast<T>(so_far_.norm_max[p])) : none;
       row[UPDATE_RATIO + p] = stepped ? present(p, update[p] / size[p]) : none;
       row[FULL_GRAD_NORM + p] = full_ ? present(p, full[p]) : none;
       row[WEIGHT_NORM + p] = present(p, length[p]);

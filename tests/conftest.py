@@ -25,7 +25,8 @@ collect_ignore_glob = ["*conftest.py"]
 # Which tests go to the same of the processes that share them (`pytest -n 2`).
 # Paths below tests/, and all that begins so.
 _TOGETHER = ("sandbox/browser/", "kernel/wasm/")  # one of them at a time is enough
-_APART = ("cli/test_cli", "docs/", "sweeps/test_sweep_faults")  # long, share next to nothing
+# Long, and sharing next to nothing.
+_APART = ("cli/test_cli", "docs/", "kernel/test_mutations", "sweeps/test_sweep_faults")
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is one process

@@ -104,6 +104,13 @@ class Run:
         for array in (self.table, self.weights, self.states):
             array.flags.writeable = False  # a record, under an id: copy to change
 
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Of a copy, or from a pickle: as much a record, though NumPy's copies can be changed."""
+        vars(self).update(state)
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
     @property
     def epochs(self) -> int:
         """The last epoch."""

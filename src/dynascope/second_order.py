@@ -52,8 +52,7 @@ def hessian(
         found = _kernel.hessian_products(flat, call.shape, checked, wanted, rows)[0]
         made[start : start + len(rows)] = found
     _check_finite(made)
-    for i in range(1, size):  # the two halves differ by rounding
-        made[i, :i] = made[:i, i] = (made[i, :i] + made[:i, i]) / 2
+    _kernel.symmetrize(made)  # the two halves differ by rounding
     return made
 
 

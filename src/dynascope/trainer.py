@@ -1,5 +1,6 @@
 """A run in the making: advance it by epochs or steps, inspect it, change its weights, go on."""
 
+import copy
 import hashlib
 import time
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
+from dynascope.one_thread import Turn, in_turn
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.tape import Tape
@@ -23,6 +25,7 @@ from dynascope.tasks import task_of
 Array = npt.NDArray[Any]
 
 _ALWAYS = 2**62  # steps or epochs: no limit
+_MADE_AGAIN = ("_kernel", "_turn")  # attributes that a copy has of its own
 _SLICE = 0.2  # seconds of computing between looks at Ctrl-C
 
 
@@ -49,6 +52,10 @@ class Trainer:
     >>> trainer.change({"training.lr": 1e-2, "training.batch": 64})
     >>> trainer.advance(1); trainer.step
     352
+
+    A copy (`copy.copy` and `copy.deepcopy` do the same) goes on by itself, with the bits that the
+    original would have had; it can be pickled, too, for another process. Only one thread at a time
+    can use a trainer.
     """
 
     def __init__(
@@ -66,6 +73,7 @@ class Trainer:
         if start is not None:
             start = fitted_start(start, self.config, self.seed)
             self.origin = origin or Origin("fine-tune", fingerprint(start))
+        self._turn = Turn("trainer")
         self._kernel = _make(self.config, self.seed, data, start)
         self._tape = Tape(self.config, self.origin.edits if self.origin else ())
         self._tape.begin(self._kernel)
@@ -80,6 +88,7 @@ class Trainer:
         made = cls.__new__(cls)
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
         start = Parameters.from_flat(run.weights[0], run.config.shapes)
+        made._turn = Turn("trainer")
         made._kernel = _make(run.config_at(epoch), run.seed, run.data, start)
         made._tape = Tape.of(run, epoch)
         made._seconds, made._asked = run.seconds, epoch
@@ -92,21 +101,51 @@ class Trainer:
         made._kernel.advance(epoch - made._kernel.epoch, _ALWAYS)
         return made
 
+    def _numbers(self) -> dict[str, Any]:
+        """Plain data; of the kernel its numbers, from which `__setstate__` makes another one."""
+        kept = {name: value for name, value in vars(self).items() if name not in _MADE_AGAIN}
+        return {**kept, "snapshot": self._kernel.snapshot()}
+
+    @in_turn
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy.copy` and pickles. With a tape of its own: of two trainers with one record,
+        each would write into the other's."""
+        return {**self._numbers(), "_tape": copy.deepcopy(self._tape)}
+
+    @in_turn
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Trainer":
+        made = memo[id(self)] = type(self).__new__(type(self))
+        made.__setstate__(copy.deepcopy(self._numbers(), memo))
+        return made
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        rows, numbers, progress = state["snapshot"]
+        vars(self).update({name: value for name, value in state.items() if name != "snapshot"})
+        self._turn = Turn("trainer")
+        config = config_at(self.config, self._edits, progress[0])
+        start = Parameters.from_flat(rows[0], self.config.shapes)
+        self._kernel = _make(config, self.seed, self.data, start)
+        self._kernel.restore(rows, numbers, progress)
+
     @property
+    @in_turn
     def epoch(self) -> int:
         """Epochs completed."""
         return self._kernel.epoch
 
     @property
+    @in_turn
     def step(self) -> int:
         """Steps done, over all epochs."""
         return self._kernel.step
 
     @property
+    @in_turn
     def diverged(self) -> int | None:
         """The epoch at which the run blew up; from then on `advance` does nothing."""
         return self._diverged if self._kernel.diverged < 0 else self._kernel.diverged
 
+    @in_turn
     def advance(self, epochs: int = 1) -> None:
         """Train until `epochs` more epochs have ended; one begun by steps counts when it ends."""
         target = self.epoch + _count("epochs", epochs)
@@ -121,6 +160,7 @@ class Trainer:
             self._seconds += took
             slice_ = max(1, min(4 * slice_, int((self.epoch - before) * _SLICE / max(took, 1e-9))))
 
+    @in_turn
     def advance_steps(self, steps: int = 1) -> None:
         """Train for this many steps (batches); may end in the middle of an epoch."""
         steps = _count("steps", steps)
@@ -132,11 +172,13 @@ class Trainer:
         self._seconds += time.perf_counter() - began
 
     @property
+    @in_turn
     def parameters(self) -> Parameters:
         """The current weights (a copy). Assigning starts a branch that keeps moments and epoch."""
         return Parameters.from_flat(self._kernel.parameters(), self.config.shapes)
 
     @parameters.setter
+    @in_turn
     def parameters(self, new: Parameters) -> None:
         if not isinstance(new, Parameters) or new.shapes != self.config.shapes:
             got = new.shapes if isinstance(new, Parameters) else Description(type(new).__name__)
@@ -150,6 +192,7 @@ class Trainer:
         self._kernel.set_parameters(new.flat)
         self._tape.mark_edit(self._kernel)
 
+    @in_turn
     def change(self, options: Mapping[str, object]) -> None:
         """Go on with other training options, under their dotted names, from the end of an epoch on.
 
@@ -193,6 +236,7 @@ class Trainer:
             )
 
     @property
+    @in_turn
     def run(self) -> Run:
         """Everything recorded so far, as a separate `Run` (a copy)."""
         if self._tape.edited:

@@ -4,12 +4,14 @@ The first of each category runs as a process; the others call `main` in this pro
 same code at a tenth of the time.
 """
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from command_line import ENVIRONMENT, dynascope, files
 from processes import COMMAND, finished
+from wrong_isas import WRONG_ISAS, wrong_isa_sentence
 
 from dynascope.cli import main
 
@@ -149,10 +151,11 @@ def test_bad_input_of_a_process(category: str, work: Path) -> None:
     assert files(work) == before
 
 
-def test_unknown_instruction_set_is_refused(work: Path) -> None:
-    chosen = ENVIRONMENT | {"DYNASCOPE_ISA": "mmx"}
+@pytest.mark.parametrize("isa", WRONG_ISAS)
+def test_unknown_instruction_set_is_refused(isa: str | bytes, work: Path) -> None:
+    chosen = ENVIRONMENT | {"DYNASCOPE_ISA": os.fsdecode(isa)}
     done = finished([*COMMAND, "--version"], cwd=work, env=chosen)
-    case = bad("--version", "DYNASCOPE_ISA: expected one of ", "but got 'mmx'.")
+    case = bad("--version", wrong_isa_sentence(isa))
     check_refusal(case, done.returncode, done.stdout, done.stderr)
 
 

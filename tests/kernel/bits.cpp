@@ -1,5 +1,8 @@
 // Prints a hash of every number of a few short trainings, of circuits and of Hessians: the same for
 // every compiler and target. Used by test_compilers.py.
+//
+// An argument is a hostile floating-point mode, as the control register has it in hexadecimal. Such
+// a program must print the same, and its exit code tells whether it has the mode again at the end.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +10,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "float_environment.hpp"
 
 using namespace dynascope;
 
@@ -108,9 +112,8 @@ uint64_t bend(const Shape& shape, int64_t size) {
   return hash(grad, hash(products, 1469598103934665603ull));
 }
 
-}  // namespace
-
-int main() {
+void print_all() {
+  const FloatEnvironment as_the_kernel_needs_it;
   const Shape shapes[] = {{2, 2, 12, 2, 32, true, GELU, RMS, 1e-5, 1.0},
                           {3, 4, 12, 5, 19, true, SILU, SMOOTH, 1e-5, 1.0},
                           {20, 20, 12, 17, 9, false, RELU, UNIT, 1e-5, 1.0}};
@@ -128,4 +131,15 @@ int main() {
       std::printf("%016llx ", static_cast<unsigned long long>(each));
     std::printf("\n");
   }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  using Mode = FloatEnvironment::Register;
+  if (count > 1)
+    FloatEnvironment::write(static_cast<Mode>(std::strtoull(arguments[1], nullptr, 16)));
+  const Mode before = FloatEnvironment::read();
+  print_all();
+  return FloatEnvironment::read() == before ? 0 : 1;
 }

@@ -1,7 +1,8 @@
-"""The same bits from other compilers and in WebAssembly, run by Node (slow).
+"""The same bits from other compilers, in WebAssembly, run by Node, and on ARM, run by QEMU (slow).
 
-The newest Clang and the WebAssembly target come with the `ziglang` package; Debian's Clangs, which
-people have, with `scripts/setup all`.
+The newest Clang and the targets WebAssembly and ARM come with the `ziglang` package; Debian's
+Clangs, which people have, and QEMU with `scripts/setup all`. All but WebAssembly, which has none,
+are also run under hostile floating-point modes.
 """
 
 import os
@@ -20,6 +21,7 @@ SYSTEM = [os.environ.get("CXX", "c++")]
 WASM = ["-target", "wasm32-wasi", "-msimd128", "-fno-exceptions"]
 FLAGS = ["-std=c++17", "-ffp-contract=off", "-fno-math-errno", "-I", str(ROOT / "kernel")]
 
+FLOAT_MODES = "kernel/test_float_environment.py"
 DEBIAN = ["clang++-14", "clang++-16"]
 BUILDS = {
     "system": [*SYSTEM, "-O3"],
@@ -27,6 +29,7 @@ BUILDS = {
     "clang, avx2": [*ZIG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v3"],
     "clang, fma and avx-512": [*ZIG, "-O3", "-target", "x86_64-linux-gnu", "-mcpu=x86_64_v4"],
     "wasm": [*ZIG, "-O3", *WASM],
+    "arm": [*ZIG, "-O3", "-target", "aarch64-linux-musl", "-static"],
     **{clang: [clang, "-O3", "-march=x86-64-v3"] for clang in DEBIAN},
 }
 RUN_WASM = """
@@ -38,8 +41,13 @@ wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
 """
 
 
-def bits(name: str, folder: Path) -> str:
-    """What tests/kernel/bits.cpp prints when built this way."""
+# Floating-point modes that other libraries may have set, as the control register has them: rounding
+# up with subnormals flushed, and to zero; on ARM, then, also with NaNs that lose their payload.
+HOSTILE = dict.fromkeys(BUILDS, ("dfc0", "7f80")) | {"arm": ("1400000", "2c00000"), "wasm": ()}
+
+
+def built(name: str, folder: Path) -> Path:
+    """tests/kernel/bits.cpp, built this way."""
     program, objects = folder / "bits", []
     for scalar in ("float", "double"):
         objects.append(str(folder / f"{scalar}.o"))
@@ -51,10 +59,18 @@ def bits(name: str, folder: Path) -> str:
         source = str(ROOT / f"kernel/{part}.cpp")
         run([*BUILDS[name], *FLAGS, "-DDYNASCOPE_ISA=tested", "-c", source, "-o", objects[-1]])
     run([*BUILDS[name], *FLAGS, str(ROOT / "tests/kernel/bits.cpp"), *objects, "-o", str(program)])
+    return program
+
+
+def printed(name: str, program: Path, *arguments: str) -> str:
+    """What it prints, by whatever can run it here."""
+    if name == "arm":
+        return run([tool("qemu-aarch64-static", setup="all"), str(program), *arguments])
     if name != "wasm":
-        return run([str(program)])
-    (folder / "run.mjs").write_text(RUN_WASM)
-    return run([tool("node"), "--no-warnings", str(folder / "run.mjs"), str(program)])
+        return run([str(program), *arguments])
+    script = program.with_name("run.mjs")
+    script.write_text(RUN_WASM)
+    return run([tool("node"), "--no-warnings", str(script), str(program)])
 
 
 def run(command: list[str], **environment: str) -> str:
@@ -67,7 +83,7 @@ def run(command: list[str], **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return bits("system", tmp_path_factory.mktemp("system"))
+    return printed("system", built("system", tmp_path_factory.mktemp("system")))
 
 
 @pytest.mark.parametrize("name", [name for name in BUILDS if name != "system"])
@@ -76,8 +92,11 @@ def test_same_bits(name: str, reference: str, tmp_path: Path) -> None:
         pytest.skip("this machine has no AVX-512")
     if name in DEBIAN:
         tool(name, setup="all")
-    assert bits(name, tmp_path) == reference
+    program = built(name, tmp_path)
+    assert printed(name, program) == reference
     assert len(reference.split()) == 12  # four hashes of each of three models
+    for mode in HOSTILE[name]:
+        assert printed(name, program, mode) == reference, mode
 
 
 @pytest.mark.parametrize("clang", DEBIAN)
@@ -87,7 +106,7 @@ def test_the_whole_extension(clang: str, tmp_path: Path) -> None:
     variant = {"PYTHONPATH": str(tmp_path), "DYNASCOPE_VARIANT": str(tmp_path)}
     files = [
         str(ROOT / "tests" / name)
-        for name in ("training/test_reproducible.py", "kernel/test_twin.py")
+        for name in ("training/test_reproducible.py", "kernel/test_twin.py", FLOAT_MODES)
     ]
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
     run([*pytest_, *files], **variant)

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from variant import ROOT, build_variant
 TESTS = [f"kernel/test_{name}.py" for name in ("math", "twin", "optimizers", "hessian")]
 TESTS += [f"training/test_{name}.py" for name in ("recording", "divergence")]
 TESTS += ["training/test_reproducible.py::TestDistributions"]
+ENVIRONMENT = ["kernel/test_float_environment.py"]
+NO_VALUE = ["kernel/test_no_value.py"]
+COPIES = ["training/test_copies.py"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Mutant:
     file: str
     old: str
     new: str
+    tests: Sequence[str] = tuple(TESTS)  # one of these must notice
 
 
 MUTANTS = [
@@ -158,9 +163,48 @@ MUTANTS = [
         "test and train accuracy swapped",
         "train.hpp",
         "row[TRAIN_ACCURACY + set] = scores.accuracy[set];",
-        "row[TRAIN_ACCURACY + set] = scores.accuracy[set ^ 1];",
+        "row[TRAIN_ACCURACY + set] = scores.accuracy[set == UNSEEN_SET ? set : 1 - set];",
     ),
     Mutant("shuffle one short", "random.hpp", "words.below(i + 1, i)", "words.below(i, i)"),
+    Mutant(
+        "the caller's floating-point mode",
+        "float_environment.hpp",
+        ": callers_(read()) { write_plain(); }",
+        ": callers_(read()) {}",
+        ENVIRONMENT,
+    ),
+    Mutant(
+        "the mode not put back",
+        "float_environment.hpp",
+        "{ write(callers_); }",
+        "{ (void)callers_; }",
+        ENVIRONMENT,
+    ),
+    Mutant(
+        "subnormals flushed", "float_environment.hpp", "write(0x1f80);", "write(0x9fc0);", TESTS
+    ),
+    Mutant(
+        "whichever NaN the hardware makes",
+        "no_value.hpp",
+        "return x == x ? x : no_value<T>();",
+        "return x;",
+        NO_VALUE,
+    ),
+    Mutant(
+        "measures with whichever NaN",
+        "measures.cpp",
+        "if (*numbers) fix_nans(*numbers, size);",
+        "(void)size;",
+        NO_VALUE,
+    ),
+    Mutant("a copy forgets the epoch so far", "train.hpp", "    so_far_ = so_far;\n", "", COPIES),
+    Mutant(
+        "a copy forgets where the epoch began",
+        "train.hpp",
+        "    unpack(before_, rows + 3 * layout_.packed_size, layout_);\n",
+        "",
+        COPIES,
+    ),
 ]
 
 
@@ -174,14 +218,15 @@ def test_every_mutant_applies() -> None:
         assert text.count(mutant.old) == 1, mutant
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # once for each process of `pytest -n`, which share the mutants
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the build needs; mutants are applied to it one after the other."""
     root = tmp_path_factory.mktemp("mutants")
     shutil.copytree(ROOT / "kernel", root / "kernel")
     shutil.copy(ROOT / "CMakeLists.txt", root)
     build(root)
-    assert not caught(root), "the unchanged kernel must pass"
+    everything = [*TESTS, *ENVIRONMENT, *NO_VALUE, *COPIES]
+    assert not caught(root, everything), "the unchanged kernel must pass"
     return root
 
 
@@ -189,8 +234,8 @@ def build(root: Path) -> None:
     build_variant(root / "out", "-O1", "sse2", root)
 
 
-def caught(root: Path) -> bool:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *TESTS]
+def caught(root: Path, tests: Sequence[str]) -> bool:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(root / "out")}
     done = subprocess.run(
         command, cwd=ROOT / "tests", env=environment, capture_output=True, text=True
@@ -206,7 +251,10 @@ def test_it_is_caught(mutant: Mutant, tree: Path) -> None:
     good = file.read_text()
     file.write_text(good.replace(mutant.old, mutant.new))
     try:
-        build(tree)
-        assert caught(tree)
+        try:
+            build(tree)
+        except SystemExit as error:
+            pytest.fail(f"the mutant itself is at fault, since it does not compile: {error}")
+        assert caught(tree, mutant.tests)
     finally:
         file.write_text(good)

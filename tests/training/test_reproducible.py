@@ -2,16 +2,19 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fingerprints import SHORT, VARIED, fingerprint, fingerprints, in_new_process
+from wrong_isas import WRONG_ISAS, wrong_isa_sentence
 
 import dynascope as ds
 from dynascope import _kernel
 from dynascope.errors import DynascopeError
+from dynascope.kernel_loading import KernelError
 from dynascope.trainer import Trainer
 
 
@@ -36,10 +39,26 @@ def test_instruction_sets(isa: str) -> None:
     assert found == [isa, *fingerprints()]
 
 
-def test_unknown_instruction_set_is_said_in_one_sentence() -> None:
-    with pytest.raises(subprocess.CalledProcessError) as failed:
-        in_new_process("1", DYNASCOPE_ISA="mmx")
-    assert "DYNASCOPE_ISA: expected one of " in failed.value.stderr.splitlines()[-1]
+@pytest.mark.parametrize("isa", WRONG_ISAS)
+def test_unknown_instruction_set_is_said_in_one_sentence(isa: str | bytes) -> None:
+    """As an error of ours that is an ImportError, too, and with no other one behind it."""
+    code = "import dynascope"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environb, b"DYNASCOPE_ISA": os.fsencode(isa)},
+        capture_output=True,
+        check=False,
+    )
+    told = done.stderr.decode().splitlines()
+    assert told[-1] == f"dynascope.kernel_loading.KernelError: {wrong_isa_sentence(isa)}"
+    assert [line for line in told if "Error" in line] == told[-1:]
+    assert not any("exception" in line for line in told)
+    assert issubclass(KernelError, DynascopeError)
+    assert issubclass(KernelError, ImportError)
+
+
+def test_no_instruction_set_means_the_best() -> None:
+    assert in_new_process("t._kernel.isa()", DYNASCOPE_ISA="") == _kernel.usable_isas()[0]
 
 
 def test_threads() -> None:
