@@ -237,7 +237,11 @@ function Row({
             <Sparkline values={sparkline(all, row)} />
           </td>
         ) : (
-          <Value key={name} name={name} cell={all.table.cell(row, name)} />
+          <Value
+            key={name}
+            cell={all.table.cell(row, name)}
+            share={all.answer.shares.includes(name)}
+          />
         ),
       )}
     </tr>
@@ -245,14 +249,14 @@ function Row({
 }
 
 /** A cell; what may be cut off is in its title too. */
-function Value({ name, cell }: { name: string; cell: Cell }) {
-  const text = shown(name, cell);
+function Value({ cell, share }: { cell: Cell; share: boolean }) {
+  const text = shown(cell, share);
   return <td title={text.length > 20 ? text : undefined}>{text}</td>;
 }
 
-function shown(name: string, cell: Cell): string {
+function shown(cell: Cell, share: boolean): string {
   if (cell === null) return "–";
-  if (name === "accuracy" && typeof cell === "number") return percent(cell);
+  if (share && typeof cell === "number") return percent(cell);
   if (Number.isInteger(cell)) return String(cell); // a seed or a size is not rounded
   if (typeof cell === "number") return short(cell);
   return Array.isArray(cell) ? cell.join(", ") : String(cell);

@@ -32,6 +32,7 @@ export interface RunsAnswer {
   left_out: number;
   columns: Columns;
   same: Readonly<Record<string, Cell>>;
+  shares: readonly string[]; // columns whose numbers are from 0 to 1
   thresholds: Thresholds;
 }
 
