@@ -21,7 +21,7 @@ LAYERS = (
     ("data", "parameters", "tasks", "model", "projection", "torch"),
     ("edits", "run_size", "services", "run", "tape", "trainer"),
     ("engine",),
-    ("second_order", "replay"),
+    ("second_order", "replay", "epoch_replay"),
     ("store",),
     ("analysis",),
     ("theory",),
