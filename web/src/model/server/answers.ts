@@ -147,6 +147,7 @@ export interface RunAnswer {
   size: number;
   weight_epochs: number[] | null;
   state_epochs: number[] | null;
+  not_replayable: string | null;
   curves: string[];
   sets: RunDetails["sets"] | null;
   origin: unknown;
@@ -184,6 +185,7 @@ export function detailsOf(answer: RunAnswer): RunDetails {
     size: answer.size,
     weightEpochs: Int32Array.from(answer.weight_epochs ?? []),
     stateEpochs: Int32Array.from(answer.state_epochs ?? []),
+    notReplayable: answer.not_replayable,
     epochs: answer.epochs,
     diverged: answer.diverged,
     lastSoundEpoch: answer.last_sound_epoch,
