@@ -44,7 +44,7 @@ export function CompareCard() {
     ["epoch", String(slotEpoch(a)), String(slotEpoch(b))],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
-    ...(judged ? [["at the end", verdict(a), verdict(b)] satisfies Row] : []),
+    ...(judged ? [["verdict, at end", verdict(a), verdict(b)] satisfies Row] : []),
     ...differing.slice(0, MOST),
   ];
   return (

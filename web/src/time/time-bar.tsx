@@ -127,7 +127,6 @@ function TimeOptions() {
           <option value="follow">follow</option>
         </select>
       </label>
-      <PhasesUnknown />
       {runsBeside.value && (
         <span
           class="legend"
@@ -220,6 +219,7 @@ function Slider() {
     >
       <canvas ref={picture} />
       <canvas ref={head} />
+      <PhasesUnknown />
     </div>
   );
 }

@@ -133,12 +133,12 @@ function onlyBegun(word: string, source: RowSource): ReadableError | null {
   );
 }
 
-/** A comparison that some run passes, if the column has anything in it. */
+/** A comparison with something that is there. */
 function exampleOf(name: string, source: RowSource): string {
   const value = source.cells(name).flatMap(items)[0];
   if (value === undefined) return `${name}=none`;
   return typeof value === "number"
-    ? `${name}>${value - 1 < 0 ? 0 : value - 1}`
+    ? `${name}>=${Number(value.toPrecision(2))}`
     : `${name}:${value}`;
 }
 

@@ -22,8 +22,10 @@ export interface Displacement {
 }
 
 export function epochsAround(spike: Pick<Spike, "start" | "peak">, run: RunInfo): SpikeEpochs {
-  if (run.notReplayable === null)
-    return { before: Math.max(0, spike.start - 1), after: spike.peak };
+  if (run.notReplayable === null) {
+    const before = Math.max(0, spike.start - 1);
+    return { before, after: Math.min(run.epochs, Math.max(spike.peak, before + 1)) };
+  }
   const kept = run.weightEpochs;
   const before = lastAtMost(kept, spike.start - 1);
   let after = lastAtMost(kept, spike.peak);
