@@ -3,7 +3,7 @@
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import type { RunInfo } from "../model/types";
-import { change, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { change, slotEpoch, slots, seen, verdictOf, type Slot } from "../state/page-state";
 
 const MOST = 8; // options that are listed
 
@@ -85,4 +85,4 @@ export function CompareCard() {
 
 const at = (slot: Slot, curve: string): number | undefined => slot.curves[curve]?.[slotEpoch(slot)];
 
-const verdict = (slot: Slot): string => slot.analysis.value?.circuit?.verdict.name ?? "–";
+const verdict = (slot: Slot): string => verdictOf(slot) ?? "–";

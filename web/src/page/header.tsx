@@ -9,7 +9,15 @@ import { PANELS, type Panel, type RunInfo } from "../model/types";
 import { appliesTo, TITLES } from "../panels/all-panels";
 import { allRuns, store } from "../state/all-runs";
 import { theme } from "../state/colour-scheme";
-import { change, firstSlot, slots, toggleHidden, seen, type Slot } from "../state/page-state";
+import {
+  change,
+  firstSlot,
+  slots,
+  toggleHidden,
+  seen,
+  verdictOf,
+  type Slot,
+} from "../state/page-state";
 import { Dropdown } from "./dropdown";
 import { startIntro } from "./intro";
 import { SequencesForm } from "./sequences-form";
@@ -57,8 +65,8 @@ function namesOf(all: readonly Slot[]): string {
 }
 
 function Chips({ slot }: { slot: Slot }) {
-  const verdict = slot.analysis.value?.circuit?.verdict.name;
-  const solved = verdict !== undefined && isSolved(verdict);
+  const verdict = verdictOf(slot);
+  const solved = verdict !== null && isSolved(verdict);
   const tested = slot.info.summary["accuracy"];
   return (
     <>

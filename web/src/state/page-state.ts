@@ -81,6 +81,12 @@ export function slotEpoch(slot: Slot): number {
   return Math.min(slot.held.value ?? epoch.value, slot.info.epochs);
 }
 
+/** What the analysis calls the run at its end: as the store has it, or as it was found since. */
+export function verdictOf({ analysis, info }: Slot): string | null {
+  const kept = info.found["verdict"];
+  return analysis.value?.circuit?.verdict.name ?? (typeof kept === "string" ? kept : null);
+}
+
 /** What a person does to the view; what they prefer in it is remembered, unlike what a link says. */
 export function change(part: Partial<ViewState>): void {
   view.value = { ...view.value, ...part };
