@@ -21,7 +21,6 @@ export const UNSOLVED = "unsolved";
 
 /** What Python judges by. */
 export interface Thresholds {
-  solved_accuracy: number; // above it a run is solved
   clear_gap: number; // from it on clusters are clear
   rounding: number; // of the mean square: a variance below it is none
 }
