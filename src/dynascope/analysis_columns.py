@@ -17,6 +17,7 @@ class Column(NamedTuple):
     type: str  # Arrow's, by name
     meaning: str
     always: bool = False  # in tables of runs also where all runs agree in it
+    share: bool = False  # from 0 to 1, and told as such
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,26 @@ DECLARATIONS = {
                 "double", "how far the measure that decides is from its threshold"
             ),
             "exact_accuracy": Column(
-                "double", "on all sequences (or a large sample), trained on or not"
+                "double", "on all sequences (or a large sample), trained on or not", share=True
             ),
             "between_share": Column(
-                "double", "variance of the sequence embedding between multisets"
+                "double", "variance of the sequence embedding between multisets", share=True
             ),
-            "permutation_share": Column("double", "between the orderings of a multiset"),
-            "suffix_share": Column("double", "between irrelevant tokens; the three sum to 1"),
+            "permutation_share": Column(
+                "double", "between the orderings of a multiset", share=True
+            ),
+            "suffix_share": Column(
+                "double", "between irrelevant tokens; the three sum to 1", share=True
+            ),
             "permutation_survival": Column(
-                "double", "how often the prediction survives a permutation"
+                "double", "how often the prediction survives a permutation", share=True
             ),
-            "suffix_survival": Column("double", "and a redraw of the irrelevant tokens"),
-            "relevant_attention": Column("double", "attention on the relevant positions together"),
+            "suffix_survival": Column(
+                "double", "and a redraw of the irrelevant tokens", share=True
+            ),
+            "relevant_attention": Column(
+                "double", "attention on the relevant positions together", share=True
+            ),
             "clusters": Column("int64", "of sequence embeddings"),
             "expected_clusters": Column("int64", "of a perfect one"),
             "culprits": Column(
@@ -60,7 +69,7 @@ DECLARATIONS = {
             "alias_weights": Column(
                 "list<int64>", "weights of the sum that explains the embedding best"
             ),
-            "alias_share": Column("double", "share of the variance that it explains"),
+            "alias_share": Column("double", "share of the variance that it explains", share=True),
             "alias_holds": Column("bool", "whether hardly anything else is left"),
         },
     ),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dynascope.number_text import percent
 from dynascope.printing import print
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class Lines:
             return
         self._next = status.seconds + self._every
         left = clock(status.seconds / status.share - status.seconds)
-        print(f"{status.share:.0%}  {_done(status)}  {left} left", file=sys.stderr, flush=True)
+        share = percent(status.share, places=0)
+        print(f"{share}  {_done(status)}  {left} left", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing is left open."""

@@ -20,6 +20,7 @@ from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
 from dynascope.errors import DynascopeError, expected
+from dynascope.number_text import fraction
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
@@ -265,7 +266,7 @@ class Run:
         state = (
             f"diverged at {self.diverged}"
             if self.diverged is not None
-            else (f"accuracy {self.summary()['accuracy']:.3f}")
+            else (f"accuracy {fraction(float(self.summary()['accuracy'] or 0))}")
         )
         return f"Run({self.id}, seed={self.seed}, epochs={self.epochs}, {state})"
 

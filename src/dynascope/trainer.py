@@ -74,7 +74,7 @@ class Trainer:
             start = fitted_start(start, self.config, self.seed)
             self.origin = origin or Origin("fine-tune", fingerprint(start))
         self._turn = Turn("trainer")
-        self._kernel = _make(self.config, self.seed, data, start)
+        self._kernel = make_kernel(self.config, self.seed, data, start)
         self._tape = Tape(self.config, self.origin.edits if self.origin else ())
         self._tape.begin(self._kernel)
         self._seconds = 0.0
@@ -89,7 +89,7 @@ class Trainer:
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
         start = Parameters.from_flat(run.weights[0], run.config.shapes)
         made._turn = Turn("trainer")
-        made._kernel = _make(run.config_at(epoch), run.seed, run.data, start)
+        made._kernel = make_kernel(run.config_at(epoch), run.seed, run.data, start)
         made._tape = Tape.of(run, epoch)
         made._seconds, made._asked = run.seconds, epoch
         made._diverged = epoch if run.diverged == epoch else None
@@ -124,7 +124,7 @@ class Trainer:
         self._turn = Turn("trainer")
         config = config_at(self.config, self._edits, progress[0])
         start = Parameters.from_flat(rows[0], self.config.shapes)
-        self._kernel = _make(config, self.seed, self.data, start)
+        self._kernel = make_kernel(config, self.seed, self.data, start)
         self._kernel.restore(rows, numbers, progress)
 
     @property
@@ -214,7 +214,7 @@ class Trainer:
         state, old = self._kernel.state(), config_at(self.config, self._edits, self.epoch)
         self._branch(fingerprint(self.parameters), edits)
         new = config_at(self.config, edits, self.epoch)
-        kernel = _make(new, self.seed, self.data, self.parameters)
+        kernel = make_kernel(new, self.seed, self.data, self.parameters)
         kernel.set_state(_moved(state, old, new), self.epoch, self.step)
         self._kernel = kernel
         self._tape.change(edits)
@@ -293,9 +293,10 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
     return start
 
 
-def _make(
+def make_kernel(
     config: Config, seed: int, data: Data | None, start: Parameters | None
 ) -> "_kernel.Trainer32 | _kernel.Trainer64":
+    """What trains a model, before its first step."""
     task = task_of(config, data)
     train, test = task.examples(seed, "train"), task.examples(seed, "test")
     none = (train[0][:0], train[1][:0])

@@ -14,14 +14,17 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
-    ("printing", "errors", "version", "cached", "one_thread", "plain", "progress", "seeds"),
+    (
+        *("printing", "errors", "version", "cached", "one_thread", "number_text", "plain"),
+        *("progress", "seeds"),
+    ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
     ("edits", "run_size", "services", "run", "tape", "trainer"),
     ("engine",),
-    ("second_order", "replay"),
+    ("second_order", "replay", "epoch_replay"),
     ("store",),
     ("analysis",),
     ("theory",),

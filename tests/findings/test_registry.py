@@ -51,7 +51,7 @@ def test_a_kind_gives_what_it_declares(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_columns_are_written_down(name: str) -> None:
     """In the format's specification, with their types and meanings."""
-    for column, (type_, meaning, _) in DECLARATIONS[name].columns.items():
+    for column, (type_, meaning, *_) in DECLARATIONS[name].columns.items():
         told = re.search(rf"^\| `{column}` \| ([^|]+) \| ([^|]+) \|$", FORMAT, re.MULTILINE)
         assert told, column
         assert told[1] == TYPES.get(type_, type_.replace("list<string>", "list of string"))

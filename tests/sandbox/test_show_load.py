@@ -8,21 +8,19 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from analysed import train
-from showing import FILES, Server, show, until
+from showing import FILES, Server, served, show, until
 
 import dynascope as ds
 from dynascope.sandbox import analysis_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError
 from dynascope.sandbox.security import RequestError
-from dynascope.sandbox.server import Sandbox
 from dynascope.store.shard_write import make_shard
 
 CLIENTS = 200
@@ -131,22 +129,6 @@ def test_requests_that_never_end_are_hung_up_on(store: Path, static: Path) -> No
             connection.settimeout(4)  # what uvicorn itself waits for is longer
             assert connection.recv(100) == b""
             connection.close()
-
-
-@contextmanager
-def served(store: Path, static: Path) -> Iterator[tuple[Server, Sandbox]]:
-    """The server in a thread of this process, so that tests can look inside."""
-    sandbox = Sandbox(store, static=static)
-    thread = threading.Thread(target=sandbox.run)
-    thread.start()
-    try:
-        client = Server(None, sandbox.address)  # type: ignore[arg-type]
-        client.enter()
-        yield client, sandbox
-    finally:
-        sandbox.stop()
-        thread.join(30)
-        assert sandbox.close()
 
 
 def test_an_analysis_stops_when_the_last_who_asked_has_gone(

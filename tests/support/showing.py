@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from processes import environment
+
+from dynascope.sandbox.server import Sandbox
 
 FILES = {
     "index.html": b"<!doctype html><title>tiny</title>",
@@ -145,6 +148,22 @@ def show(static: Path, *arguments: object, change: str = "", **more: str) -> Ite
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@contextmanager
+def served(store: Path, static: Path) -> Iterator[tuple[Server, Sandbox]]:
+    """The server in a thread of this process, so that tests can look inside."""
+    sandbox = Sandbox(store, static=static)
+    thread = threading.Thread(target=sandbox.run)
+    thread.start()
+    try:
+        client = Server(None, sandbox.address)  # type: ignore[arg-type]
+        client.enter()
+        yield client, sandbox
+    finally:
+        sandbox.stop()
+        thread.join(30)
+        assert sandbox.close()
 
 
 def until(holds: Any, seconds: float = 20.0) -> bool:

@@ -4,6 +4,7 @@ import "./css/panels.css";
 import "./css/time.css";
 import "./css/table.css";
 import "./css/overlays.css";
+import "./css/notes.css";
 import { render } from "preact";
 import { frameTimes } from "./drawing/frame-queue";
 import { unsupported } from "./model/browser-support";

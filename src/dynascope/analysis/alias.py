@@ -24,6 +24,7 @@ from dynascope.analysis.thresholds import ALIAS_SHARE
 from dynascope.config import Config
 from dynascope.data import Tokens
 from dynascope.model import config_shape
+from dynascope.number_text import percent
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
@@ -62,7 +63,7 @@ class Alias:
             if w
         ]
         text = " ".join(terms).removeprefix("+ ")
-        return f"{text} explains {self.share:.1%} of the variance"
+        return f"{text} explains {percent(self.share)} of the variance"
 
 
 def alias(parameters: Parameters, config: Config) -> Alias | None:
@@ -72,7 +73,7 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     >>> import dynascope as ds
     >>> head = ds.theory.ideal_head(ds.Config())
     >>> print(alias(head.parameters, head.config).describe())
-    x0 + x1 + x2 + x3 + x4 explains 100.0% of the variance
+    x0 + x1 + x2 + x3 + x4 explains >99.9% of the variance
     """
     fitting = check_fit(parameters, config)
     if config.task.vocab != 2 or config.task.name != "modular-addition":

@@ -13,6 +13,7 @@ from dynascope.analysis.amplification import TrainSet
 from dynascope.analysis.spike_causes import Amplified, Mechanisms, find_rise, mechanisms
 from dynascope.analysis.spike_detection import Event
 from dynascope.model import kernel_training
+from dynascope.number_text import percent
 from dynascope.replay import Piece, Replay
 from dynascope.run import Run
 
@@ -235,7 +236,7 @@ def _told(stage: Amplified) -> str:
 
 def _share(value: float) -> str:
     """Taking a cause away can lower the loss, or raise it: beyond all or nothing is not told."""
-    return f"{min(max(value, 0.0), 1.0):.0%}"
+    return percent(min(max(value, 0.0), 1.0), places=0)
 
 
 def _steps(count: int) -> str:

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from dynascope.number_text import significant
 from dynascope.printing import print, printable
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return significant(value, 6)
     if isinstance(value, list):
         ends = [_text(each) for each in (value[:2] if len(value) > 4 else value)]
         rest = [f"... {_text(value[-1])}"] if len(value) > 4 else []

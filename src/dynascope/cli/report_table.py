@@ -1,6 +1,5 @@
 """The report of many runs for people: a row each, as many columns as fit, and what it comes to."""
 
-import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from dynascope.cli.run_table import MOST_ROWS, SOLVED_STYLE, stdout
 from dynascope.findings.kind import Cells, RunRow, RunRows, Totals
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.findings.words import is_solved, many
+from dynascope.number_text import fraction, significant
 from dynascope.printing import printable
 
 _GAP = 2  # columns of a terminal between two of the table
@@ -88,7 +88,7 @@ def _columns(rows: RunRows, kinds: Sequence[str]) -> list[Cells]:
             Cells(name, 2 if i < _FIRST_OPTIONS else 7, partial(_option, name), right=True)
             for i, name in enumerate(_options(rows))
         ),
-        Cells("accuracy", 1, accuracy),
+        Cells("accuracy", 1, accuracy, right=True),
         *(cells for kind in kinds_by_name(kinds).values() for cells in kind.cells),
     ]
 
@@ -104,10 +104,10 @@ def _options(rows: RunRows) -> Iterator[str]:
 
 
 def accuracy(row: RunRow) -> str:
-    """Cut off, not rounded: 1.000 is to mean that nothing was wrong."""
+    """After the last epoch; 1.000 only where nothing was wrong."""
     if row["diverged"] is not None:
         return f"diverged {row['diverged']}"
-    return "-" if row["accuracy"] is None else f"{math.floor(1000 * row['accuracy']) / 1000:.3f}"
+    return fraction(row["accuracy"])
 
 
 def _option(name: str, row: RunRow) -> str:
@@ -116,7 +116,7 @@ def _option(name: str, row: RunRow) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return significant(value, 4)
     if isinstance(value, list):
         return ",".join(map(str, value)) or "none"
     return "none" if value is None else str(value)

@@ -10,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from dynascope.cli.console import PlainTextConsole
-from dynascope.findings.words import wilson
+from dynascope.findings.words import share, share_in_words
+from dynascope.number_text import fraction
 from dynascope.run import SOLVED_ACCURACY, Array, Run, Runs
 
 MOST_ROWS = 40
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 57  # columns of a terminal: what everything but the blocks takes
-_BEFORE = 34  # of them until further columns begin
+_ACCURACY = 6  # columns of `>0.999`: the blocks of all rows begin below each other
+_BEFORE = 35  # of them until further columns begin
 _WIDEST = 40  # blocks of a row
 SOLVED_STYLE = "green"  # a terminal's own sixteen colours are readable on its own background
 
@@ -80,13 +82,9 @@ def summary(runs: Runs, seconds: float) -> str:
     if len(runs) == 1:
         return f"1 run in {duration(seconds)}"
     solved = runs.solved()
-    low, high = wilson(solved, len(runs))
     ended = [float(run.summary()["accuracy"] or 0) for run in runs if run.diverged is None]
-    parts = [
-        f"{solved} of {len(runs)} runs above {SOLVED_ACCURACY} "
-        f"({solved / len(runs):.0%}; 95% interval {low:.0%} to {high:.0%})"
-    ]
-    parts += [f"median {np.median(ended):.3f}"] if ended else []
+    parts = [share_in_words(share(solved, len(runs)), f" above {SOLVED_ACCURACY}")]
+    parts += [f"median {fraction(float(np.median(ended)))}"] if ended else []
     diverged = len(runs) - len(ended)
     parts += [f"{diverged} diverged"] if diverged else []
     return f"{', '.join(parts)}\n{duration(seconds)}, {len(runs) / seconds:.3g} runs/s"
@@ -119,8 +117,7 @@ def _accuracy(run: Run, accuracy: float, width: int) -> Text:
     if run.diverged is not None:
         return Text(f"diverged at epoch {run.diverged}")
     solved = accuracy > SOLVED_ACCURACY
-    # Cut off, not rounded: 1.000 is to mean that nothing was wrong.
-    text = f"{math.floor(1000 * accuracy) / 1000:.3f} {'*' if solved else ' '}"
+    text = f"{fraction(accuracy):>{_ACCURACY}} {'*' if solved else ' '}"
     if width:
         curve = run.curves.get("test_accuracy", run.curves["train_accuracy"])
         blocks = sparkline(curve, width, low=_guessing(run))

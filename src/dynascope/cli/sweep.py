@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 from dynascope.findings.words import many
+from dynascope.number_text import percent
 from dynascope.printing import print
 
 if TYPE_CHECKING:
@@ -209,8 +210,8 @@ def _print_status(folder: str) -> int:
 
     found = overview(folder)
     print(
-        f"{folder}: {found.done} of {many(found.runs, 'run')} done ({found.share:.0%}), "
-        f"{_bytes(found.disk)}"
+        f"{folder}: {found.done} of {many(found.runs, 'run')} done "
+        f"({percent(found.share, places=0)}), {_bytes(found.disk)}"
     )
     for stage in found.stages if len(found.stages) > 1 else ():
         print(f"  {stage.name}: {stage.done} of {stage.runs}")

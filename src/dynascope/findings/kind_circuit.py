@@ -11,6 +11,7 @@ from dynascope.analysis.run_epochs import check_symmetries, kept_epochs, last_so
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.spread import spread
 from dynascope.findings.words import and_more, counted, is_solved, many
+from dynascope.number_text import fraction, percent
 from dynascope.run import SOLVED_ACCURACY, Run
 
 _SHARES = 200  # epochs at which shares of the variance are told: a pixel or two each
@@ -41,7 +42,7 @@ def _positions(found: FoundCircuit) -> Listing:
     }
     positions = range(len(here.attention))
     names = [f"{at} {'*' if at in found.relevant else ' '}" for at in positions]
-    columns = {name: [f"{value:.3f}" for value in measures[name]] for name in measures}
+    columns = {name: [fraction(value) for value in measures[name]] for name in measures}
     return Listing(
         {"position": names} | columns,
         "* relevant; cut, averaged: accuracy without its attention, with its mean value",
@@ -63,7 +64,8 @@ def _margin(row: RunRow) -> str:
 
 def _variance(row: RunRow) -> str:
     parts = [row[f"{name}_share"] for name in ("between", "permutation", "suffix")]
-    return "-" if None in parts else "/".join(f"{100 * part:.0f}" for part in parts)
+    told = [percent(part, places=0).removesuffix("%") for part in parts]
+    return "-" if None in parts else "/".join(told)
 
 
 def _clusters(row: RunRow) -> str:
@@ -115,22 +117,23 @@ class CircuitKind(Kind[FoundCircuit]):
         here, verdict = found.circuit, found.circuit.verdict
         whole = "all" if here.exhaustive else "a sample of"
         yield f"{verdict.name}, decided by {verdict.decided_by} (margin {verdict.margin:.3g})"
-        yield f"accuracy {here.accuracy:.4f} on {whole} {here.sequences} sequences"
+        yield f"accuracy {fraction(here.accuracy, places=4)} on {whole} {here.sequences} sequences"
         for name, variance in (("sequence embedding", here.embedding), ("logits", here.logits)):
             if variance is not None:
                 yield (
-                    f"variance of the {name}: {variance.between:.1%} between groups, "
-                    f"{variance.permutation:.1%} orderings, {variance.suffix:.1%} suffixes"
+                    f"variance of the {name}: {percent(variance.between)} between groups, "
+                    f"{percent(variance.permutation)} orderings, "
+                    f"{percent(variance.suffix)} suffixes"
                 )
         yield (
-            f"predictions survive {here.permutation_survival:.1%} of permutations, "
-            f"{here.suffix_survival:.1%} of redrawn suffixes"
+            f"predictions survive {percent(here.permutation_survival)} of permutations, "
+            f"{percent(here.suffix_survival)} of redrawn suffixes"
         )
         clusters = "no" if here.clusters is None else here.clusters
         yield (
             f"{clusters} clusters, {here.expected_clusters} expected (gap "
-            f"{here.cluster_gap:.3g}); {here.relevant_attention:.1%} of attention is on relevant "
-            "positions"
+            f"{here.cluster_gap:.3g}); {percent(here.relevant_attention)} of attention is on "
+            "relevant positions"
         )
         if verdict.culprits:
             yield f"positions to blame: {', '.join(map(str, verdict.culprits))}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynascope.findings.kind import Totals
+from dynascope.number_text import percent
 from dynascope.run import SOLVED_ACCURACY
 
 
@@ -39,10 +40,10 @@ def and_more(listed: Sequence[Any], most: int) -> str:
 def share(successes: int, trials: int) -> Totals:
     """A share as counts, with its 95% interval.
 
-    >>> share(9, 20)["interval"]
-    [0.258, 0.658]
+    >>> [round(bound, 3) for bound in share(20, 20)["interval"]]
+    [0.839, 1.0]
     """
-    interval = [round(bound, 3) for bound in wilson(successes, trials)] if trials else None
+    interval = list(wilson(successes, trials)) if trials else None
     return {"count": int(successes), "of": trials, "interval": interval}
 
 
@@ -53,8 +54,9 @@ def share_in_words(share: Totals, which: str = "") -> str:
     """
     low, high = share["interval"]
     of = many(share["of"], "run")
-    part = f"{share['count'] / share['of']:.0%}; 95% interval {low:.0%} to {high:.0%}"
-    return f"{share['count']} of {of}{which} ({part})"
+    part = percent(share["count"] / share["of"], places=0)
+    interval = f"95% interval {percent(low, places=0)} to {percent(high, places=0)}"
+    return f"{share['count']} of {of}{which} ({part}; {interval})"
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
@@ -64,10 +66,14 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     [0.258, 0.658]
     >>> [round(bound, 3) for bound in wilson(0, 10)]
     [0.0, 0.278]
+
+    The ends are exactly 0 and 1 where all trials went one way, and nowhere else.
     """
     z = 1.959964
     share = successes / trials
     center = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
     spread = math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) * z
     spread /= 1 + z**2 / trials
-    return max(0.0, center - spread), min(1.0, center + spread)
+    low = center - spread if successes else 0.0
+    high = center + spread if successes < trials else 1.0
+    return low, high

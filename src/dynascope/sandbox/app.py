@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.printing import print
-from dynascope.sandbox import analysis_answers, run_answers
+from dynascope.sandbox import analysis_answers, replay_answers, run_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file
 from dynascope.sandbox.contents import Blob, Document, send_blob, send_document
@@ -48,14 +48,16 @@ class Api:
     """What is asked for over and over, and the answers. Plain functions run in threads."""
 
     def __init__(
-        self, library: Library, background: BackgroundWork, static: Path, shown: Shown
+        self,
+        library: Library,
+        background: BackgroundWork,
+        replaying: BackgroundWork,
+        static: Path,
+        shown: Shown,
     ) -> None:
-        self._library, self._background, self._static, self._shown = (
-            library,
-            background,
-            static,
-            shown,
-        )
+        self._library, self._static, self._shown = library, static, shown
+        self._background, self._replaying = background, replaying
+        self._replays = replay_answers.Replays()
         self._table, self._sparklines = OfState(table_document), OfState(Sparklines())
 
     def routes(self) -> list[Route]:
@@ -68,6 +70,7 @@ class Api:
             Route(run, self.about),
             Route(f"{run}/curves", self._bytes(run_answers.curves)),
             Route(f"{run}/weights", self._bytes(run_answers.weights)),
+            Route(f"{run}/replayed", self.replayed),
             Route(f"{run}/state/{{epoch}}", self.state),
             Route(f"{run}/examples", self.examples),
             Route(f"{run}/sequences", self.sequences),
@@ -124,6 +127,16 @@ class Api:
                 told, await self._job(request, run, analysis_answers.curvature)
             )
         return send_document(request, await run_in_threadpool(Document.of, told))
+
+    async def replayed(self, request: Request) -> Response:
+        epoch = replay_answers.EPOCH
+        asked = parameters(request.url.query, first=epoch, last=epoch)
+        _, run = await run_in_threadpool(self._run, request)
+        first, last = await run_in_threadpool(replay_answers.checked_span, run, asked)
+        work: Work = partial(self._replays.weights, run, first, last)
+        key = (run.id, run.file.name, first, last)
+        rows = await self._replaying.result(key, work, partial(_gone, request))
+        return send_blob(request, Blob.of(rows))
 
     def file(self, request: Request) -> Response:
         if request.url.path.startswith("/api/"):

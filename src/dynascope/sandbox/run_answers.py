@@ -48,6 +48,7 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "size": _size(run),
             "weight_epochs": _if_there(lambda: run.weight_epochs, notes),
             "state_epochs": _if_there(lambda: run.state_epochs, notes),
+            "not_replayable": _why_not_replayable(run),
             "curves": list(run.curves),
             "sets": {split: _if_there(partial(_count, run, split), notes) for split in SPLITS},
             "origin": None if run.origin is None else run.origin.to_dict(),
@@ -86,6 +87,15 @@ def _if_there(read: Callable[[], Any], notes: list[str]) -> Any:
     except DynascopeError as error:
         notes.append(str(error))
         return None
+
+
+def _why_not_replayable(run: StoredRun) -> str | None:
+    """Why epochs between the kept ones cannot be computed again; None: they can."""
+    try:
+        run.check_replayable()
+    except DynascopeError as error:
+        return str(error)
+    return None
 
 
 def _count(run: StoredRun, split: str) -> int:

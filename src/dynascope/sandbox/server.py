@@ -44,10 +44,11 @@ class Sandbox:
         self.loopback = is_loopback(bound)  # whether only this machine reaches it
         self.keys = Keys(self.port)
         self._background = BackgroundWork()
+        self._replaying = BackgroundWork(threads=1)  # a playhead does not wait for analyses
         self._server = uvicorn.Server(self._config())
 
     def _config(self) -> uvicorn.Config:
-        api = Api(self.library, self._background, self._static, self._shown)
+        api = Api(self.library, self._background, self._replaying, self._static, self._shown)
         deadlines = Deadlines(_REQUEST_SECONDS)
         config = uvicorn.Config(
             deadlines.application(application(api, self.keys, self.host)),
@@ -88,7 +89,8 @@ class Sandbox:
     def close(self) -> bool:
         """Stop what is still being computed; whether it has stopped."""
         self._socket.close()
-        return self._background.close(_LAST_SECONDS)
+        each = [work.close(_LAST_SECONDS) for work in (self._background, self._replaying)]
+        return all(each)
 
 
 def _fragment(shown: Shown) -> str:

@@ -25,6 +25,7 @@ Thumbnails = npt.NDArray[np.uint8]
 _SUMMARY = ("id", "seed", "accuracy", "learning_epoch", "lowest_loss", "diverged", "last_epoch")
 _FOUND = tuple(name for name, column in columns_of().items() if column.always)
 ALWAYS = frozenset({*_SUMMARY, "origin", "tags", "note", *_FOUND})
+SHARES = ("accuracy", *(name for name, column in columns_of().items() if column.share))
 POINTS = 32
 NOTHING = 255  # of a sparkline; what there is goes from 0 to 254
 
@@ -44,6 +45,7 @@ def table_document(opened: Opened) -> Document:
         "left_out": max(len(opened.runs) - MOST_RUNS, 0),
         "columns": columns,
         "same": same,
+        "shares": SHARES,
         "thresholds": THRESHOLDS,
     }
     return Document.of(json.dumps(whole, separators=(",", ":"), allow_nan=False).encode())

@@ -21,6 +21,7 @@ from dynascope.data import Examples, Split, check_seed
 from dynascope.engine import count_threads
 from dynascope.errors import Description, expected
 from dynascope.frozen_weights import frozen_mask
+from dynascope.number_text import percent
 from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
@@ -85,8 +86,8 @@ class Landscape:
             f"{self.along_y[row]:.3g}), to {self.loss.max():.4g}."
         )
         if len(self.path_share):
-            share = float(np.median(self.path_share))
-            text += f" Half the steps between kept epochs have at least {share:.1%} of their length"
+            share = percent(float(np.median(self.path_share)))
+            text += f" Half the steps between kept epochs have at least {share} of their length"
             text += " in it."
         return text
 

@@ -33,6 +33,7 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.edits import steps_per_epoch
 from dynascope.errors import Description, expected
+from dynascope.number_text import percent
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
@@ -124,7 +125,9 @@ class Plateau:
         """The plateau in plain sentences."""
         found = self.spectrum
         text = f"Epochs {self.start} to {self.end}: {self.verdict}. At epoch {self.epoch} the loss"
-        text += f" is {self.loss:.4g}, the gradient {self.gradient_ratio:.1%} of the largest; the"
+        text += (
+            f" is {self.loss:.4g}, the gradient {percent(self.gradient_ratio)} of the largest; the"
+        )
         text += f" Hessian has {found.describe()}"
         if self.fold_epochs is not None and np.isfinite(self.fold_epochs):
             text += f", so the lowest grows e-fold in {self.fold_epochs:.3g} epochs"
@@ -134,11 +137,15 @@ class Plateau:
         if self.escape is None or self.exit is None or not self.spectrum.negative:
             return ""
         whole, only = self.escape.deciding, self.exit.deciding
-        text = f" Of the way to epoch {self.escape.end}, {whole.escape.five:.0%} is along the five"
-        text += f" most negative directions (a random one: {whole.chance.five:.0%}"
+        text = f" Of the way to epoch {self.escape.end}, {_told(whole.escape.five)} is along the"
+        text += f" five most negative directions (a random one: {_told(whole.chance.five)}"
         if whole.update is not None:
-            text += f"; the optimizer's step: {whole.update.five:.0%}"
-        return f"{text}); of the drop alone, {only.escape.five:.0%}."
+            text += f"; the optimizer's step: {_told(whole.update.five)}"
+        return f"{text}); of the drop alone, {_told(only.escape.five)}."
+
+
+def _told(share: float) -> str:
+    return percent(share, places=0)
 
 
 def saddles(

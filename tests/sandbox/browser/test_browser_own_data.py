@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, expect
 from showing import Server
 
 import dynascope as ds
+from dynascope.number_text import percent
 
 EPOCHS = 50
 
@@ -63,8 +64,8 @@ def test_its_accuracy_is_the_true_one(page: Sandbox, runs: dict[str, ds.Run], ep
         accuracy = float(run.curves[f"{split}_accuracy"][epoch])
         assert epoch < EPOCHS or accuracy == 1.0
         told = fact(page, f"accuracy, {split} set of {count}")
-        expect(told).to_have_text(f"{accuracy:.1%}")
-    expect(fact(page, "chance")).to_have_text(f"{run.task.chance:.1%}")
+        expect(told).to_have_text(percent(accuracy))
+    expect(fact(page, "chance")).to_have_text(percent(run.task.chance))
 
 
 def test_no_number_is_shown_that_does_not_apply(fresh: Opener, runs: dict[str, ds.Run]) -> None:
@@ -74,7 +75,12 @@ def test_no_number_is_shown_that_does_not_apply(fresh: Opener, runs: dict[str, d
     for chip in ("own data", "p 2 · N 8 · 2 classes"):
         expect(page.page.locator(".chip").get_by_text(chip, exact=True)).to_be_visible()
     parts = page.page.locator("header.top, .stage, .time, .card:not(:has(.run-list))")
-    said = "\n".join(parts.all_inner_texts())
+    titled = page.page.locator(".app [title]:not(.run-list *), .app [aria-label]:not(.run-list *)")
+    hidden = "[...nodes].map((node) => `${node.title} ${node.ariaLabel ?? ''}`)"
+    said = "\n".join([*parts.all_inner_texts(), *titled.evaluate_all(f"(nodes) => {hidden}")])
+    said = said.replace("nobody has said which are relevant", "")
+    expect(page.page.locator(".phases-unknown")).to_have_count(0)
+    assert "own data" in said
     assert "accuracy, test set" in said
     for word in (
         *("all sequences", "relevant", "multiset", "permutation", "suffix", "survives", "clusters"),
@@ -110,7 +116,7 @@ def test_without_a_test_set_the_train_set_is_shown(page: Sandbox, runs: dict[str
     page.open(run, epoch=5)
     expect(page.page.locator(".side dt", has_text="test set")).to_have_count(0)
     accuracy = float(run.curves["train_accuracy"][5])
-    expect(fact(page, "accuracy, train set of 8")).to_have_text(f"{accuracy:.1%}")
+    expect(fact(page, "accuracy, train set of 8")).to_have_text(percent(accuracy))
     rows = page.data("output")
     assert len(rows) == 8
     assert [int(row["target"]) for row in rows] == tokens(rows).max(axis=1).tolist()
@@ -143,7 +149,7 @@ def test_beside_a_run_of_another_task(page: Sandbox, runs: dict[str, ds.Run]) ->
     expect(halves.nth(1).locator(".panel")).to_have_count(19)
     rows = page.page.locator(".compare tr")
     expect(rows.filter(has_text="task")).to_have_text("taskmodular-additionown data")
-    expect(rows.filter(has_text="circuit")).to_have_text("circuitunsolved–")
+    expect(rows.filter(has_text="verdict")).to_have_text("verdict, at endunsolved–")
     expect(fact(page, "accuracy, all sequences")).to_have_count(1)
     page.page.get_by_role("button", name="Swap").click()
     expect(fact(page, "accuracy, test set of 200")).to_have_count(1)

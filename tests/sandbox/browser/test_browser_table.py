@@ -25,6 +25,7 @@ FILTERS = {
     "seed>=9990": "seed >= 9990",
     "seed<5000 accuracy<=0.4": "seed < 5000 and accuracy <= 0.4",
     "seed=77": "seed == 77",
+    " accuracy > 0.6  seed >= 100 ": "accuracy > 0.6 and seed >= 100",
 }
 
 

@@ -11,6 +11,7 @@ from showing import Server
 
 import dynascope as ds
 from dynascope import analysis
+from dynascope.number_text import percent
 
 NAMES = ("most-frequent", "products")
 EPOCHS = 60
@@ -45,7 +46,7 @@ def test_a_run_is_shown_with_its_own_task(
     found = analysis.circuit(run.parameters(), run.config)
     expect(page.page.locator(".chip").filter(has_text=name)).to_be_visible()
     fact = page.page.locator("dt", has_text="accuracy, all sequences").locator("+ dd")
-    expect(fact).to_have_text(f"{found.accuracy:.1%}")
+    expect(fact).to_have_text(percent(found.accuracy))
     rows = page.data("sequence")
     shown = tokens(rows)
     assert [int(row["target"]) for row in rows] == run.task.targets(shown).tolist()

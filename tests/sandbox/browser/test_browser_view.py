@@ -163,7 +163,7 @@ def test_the_table_filters_and_sorts(page: Sandbox, runs: dict[str, ds.Run]) -> 
         expect(page.rows.locator("td:nth-child(2)")).to_have_text([str(seed) for seed in order])
     field.fill("nonsense>3")
     expect(page.page.locator(".bar [aria-live]")).to_contain_text("nonsense")
-    expect(page.rows).to_have_count(0)
+    expect(page.rows).to_have_count(len(RUNS))  # as before
     field.fill("accuracy>0.9")
     page.rows.first.click()
     page.shows(0)

@@ -3,7 +3,7 @@
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import type { RunInfo } from "../model/types";
-import { change, epoch, slots, seen, type Slot } from "../state/page-state";
+import { change, slotEpoch, slots, seen, verdictOf, type Slot } from "../state/page-state";
 
 const MOST = 8; // options that are listed
 
@@ -41,15 +41,23 @@ export function CompareCard() {
   const judged = [a, b].some((slot) => !hasOwnData(slot.info.task));
   const rows: Row[] = [
     ["seed", String(a.info.seed), String(b.info.seed)],
+    ["epoch", String(slotEpoch(a)), String(slotEpoch(b))],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
-    ...(judged ? [["circuit", verdict(a), verdict(b)] satisfies Row] : []),
+    ...(judged ? [["verdict, at end", verdict(a), verdict(b)] satisfies Row] : []),
     ...differing.slice(0, MOST),
   ];
   return (
     <section class="card">
       <h2>Two runs</h2>
       <table class="compare" aria-label="Where the two runs differ">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">left</th>
+            <th scope="col">right</th>
+          </tr>
+        </thead>
         <tbody>
           {rows.map(([name, left, right]) => (
             <tr>
@@ -75,7 +83,6 @@ export function CompareCard() {
   );
 }
 
-const at = (slot: Slot, curve: string): number | undefined =>
-  slot.curves[curve]?.[Math.min(epoch.value, slot.info.epochs)];
+const at = (slot: Slot, curve: string): number | undefined => slot.curves[curve]?.[slotEpoch(slot)];
 
-const verdict = (slot: Slot): string => slot.analysis.value?.circuit?.verdict.name ?? "–";
+const verdict = (slot: Slot): string => verdictOf(slot) ?? "–";

@@ -4,6 +4,7 @@ import { percent } from "../model/number-text";
 import type { OwnTask } from "../model/types";
 import { SETS } from "../panels/curve-panels";
 import { slotEpoch, type Slot } from "../state/page-state";
+import { WhichRun } from "./which-run";
 
 export function OwnDataCard({ slot, task }: { slot: Slot; task: OwnTask }) {
   const epoch = slotEpoch(slot);
@@ -14,7 +15,7 @@ export function OwnDataCard({ slot, task }: { slot: Slot; task: OwnTask }) {
   return (
     <section class="card">
       <h2>
-        Own data <small>at epoch {epoch}</small>
+        Own data <small>at epoch {epoch}</small> <WhichRun slot={slot} />
       </h2>
       <dl class="facts">
         {known.map(({ set, accuracy }) => (

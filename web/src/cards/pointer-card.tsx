@@ -8,6 +8,7 @@ import { NO_TARGET } from "../model/own-data";
 import { sequenceName } from "../model/sequences";
 import type { PointPanel, Scene } from "../model/types";
 import { mark, pinned, slots, type Slot } from "../state/page-state";
+import { WhichRun } from "./which-run";
 
 /** A value of null: there is none for this task. */
 type Fact = [name: string, value: ComponentChildren, mono?: boolean];
@@ -22,7 +23,9 @@ export function PointerCard() {
       : null;
   return (
     <section class="card pointer" aria-live="off">
-      <h2>Under the pointer {pinned.value && <small>pinned</small>}</h2>
+      <h2>
+        Under the pointer {pinned.value && <small>pinned</small>} {slot && <WhichRun slot={slot} />}
+      </h2>
       {facts ? (
         <dl class="facts">
           {facts.map(([name, value, mono]) => (

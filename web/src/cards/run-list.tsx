@@ -4,9 +4,9 @@ import { useMemo } from "preact/hooks";
 import { percent } from "../model/number-text";
 import { OWN_DATA } from "../model/own-data";
 import { RunOptions } from "../model/runs/run-options";
-import { UNSOLVED } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
-import { change, openBeside, openRun, slots, seen } from "../state/page-state";
+import { filterTrouble, foundRows } from "../state/found-rows";
+import { change, openBeside, openRun, seen } from "../state/page-state";
 
 const MOST = 60;
 
@@ -15,7 +15,7 @@ export function RunList() {
   const columns = all?.answer.columns;
   const options = useMemo(() => new RunOptions(columns ?? {}), [columns]);
   if (!all || all.table.count < 2) return null;
-  const rows = rowsOf(all);
+  const rows = [...foundRows(all.table, "-accuracy").subarray(0, MOST)];
   const told = toldOf(rows.length, all.table.count);
   return (
     <section class="card grows">
@@ -44,15 +44,8 @@ function toldOf(listed: number, count: number): string {
   const [filter, sort] = [seen.filter.value.trim(), seen.sort.value];
   const all = count.toLocaleString("en");
   const many = listed < count ? `${listed} of ${all}` : all;
-  return `${many} · ${filter || (sort ? "as in the table" : "by accuracy")}`;
-}
-
-function rowsOf({ table }: AllRuns): number[] {
-  try {
-    return [...table.rows(seen.filter.value, seen.sort.value || "-accuracy").subarray(0, MOST)];
-  } catch {
-    return []; // the table's page says what is wrong with the filter
-  }
+  const order = sort ? "as in the table" : "by accuracy at the end";
+  return `${many} · ${(!filterTrouble.value && filter) || order}`;
 }
 
 function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
@@ -77,21 +70,15 @@ function RunItem({ all, row, options }: { all: AllRuns; row: number; options: Ru
   );
 }
 
-/** What the table says of a run; where it says nothing, what is known of it since it was opened. */
-function knownOf({ table, answer }: AllRuns, row: number) {
+/** What the table says of a run. */
+function knownOf({ table }: AllRuns, row: number) {
   const cell = (name: string): unknown => table.cell(row, name);
-  const id = String(cell("id"));
-  const found = slots.value.find((slot) => slot.info.id === id)?.analysis.value;
-  const accuracy = cell("accuracy");
-  const own = cell("data") !== null;
-  const unsolved =
-    !own && typeof accuracy === "number" && accuracy <= answer.thresholds.solved_accuracy;
   return {
-    id,
+    id: String(cell("id")),
     seed: String(cell("seed")),
-    own, // data, for which there is no verdict
-    verdict: String(cell("verdict") ?? found?.circuit?.verdict.name ?? (unsolved ? UNSOLVED : "")),
-    accuracy,
-    spikes: cell("spikes") ?? found?.spikes?.spikes.length,
+    own: cell("data") !== null, // data, for which there is no verdict
+    verdict: String(cell("verdict") ?? ""),
+    accuracy: cell("accuracy"),
+    spikes: cell("spikes"),
   };
 }

@@ -5,12 +5,12 @@ import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
-import type { CircuitNow } from "../workers/protocol";
 import { CompareCard } from "./compare-card";
 import { OwnDataCard } from "./own-data-card";
 import { PointerCard } from "./pointer-card";
 import { RunList } from "./run-list";
 import { SpikeCard } from "./spike-card";
+import { WhichRun } from "./which-run";
 
 export function SideCards() {
   const slot = slots.value.find((each) => each.role === "after") ?? firstSlot.value;
@@ -38,7 +38,7 @@ function CircuitCard({ slot }: { slot: Slot }) {
   return (
     <section class="card">
       <h2>
-        Circuit <small>{now ? `at epoch ${now.epoch}` : none}</small>
+        Circuit <small>{now ? `at epoch ${now.epoch}` : none}</small> <WhichRun slot={slot} />
       </h2>
       <div class="shares" title="Shares of the variance of the sequence embeddings">
         <Share name="multiset" value={now?.between ?? null} />
@@ -50,8 +50,8 @@ function CircuitCard({ slot }: { slot: Slot }) {
         <dd>{percent(now?.accuracy)}</dd>
         <dt>attention on relevant</dt>
         <dd>{percent(now?.relevantAttention, 0)}</dd>
-        <dt>clusters</dt>
-        <dd>{now ? clusters(now) : "–"}</dd>
+        <dt>clusters{now && ` (${now.expectedClusters} expected)`}</dt>
+        <dd>{now ? (now.clusters ?? "not clear") : "–"}</dd>
         <dt>survives permutation</dt>
         <dd>{percent(now?.permutationSurvival, 0)}</dd>
         <dt>survives a new suffix</dt>
@@ -59,13 +59,6 @@ function CircuitCard({ slot }: { slot: Slot }) {
       </dl>
     </section>
   );
-}
-
-/** How many of the expected there are; a sample may show fewer, and more have no such reference. */
-function clusters({ clusters, expectedClusters, exhaustive }: CircuitNow): string {
-  if (clusters === null) return "not clear";
-  const comparable = exhaustive && clusters <= expectedClusters;
-  return comparable ? `${clusters} of ${expectedClusters}` : String(clusters);
 }
 
 function Share({
@@ -98,7 +91,9 @@ function CurvatureCard({ slot }: { slot: Slot }) {
     const asked = slot.curvature.value === "asked";
     return (
       <section class="card row">
-        <h2>Curvature</h2>
+        <h2>
+          Curvature <WhichRun slot={slot} />
+        </h2>
         <button disabled={asked} onClick={() => askCurvature(slot)} title={CURVATURE_OFFER}>
           {asked ? "Computing" : "Compute"}
         </button>
@@ -108,7 +103,7 @@ function CurvatureCard({ slot }: { slot: Slot }) {
   return (
     <section class="card">
       <h2>
-        Curvature <small>at epoch {found.epoch}</small>
+        Curvature <small>at epoch {found.epoch}</small> <WhichRun slot={slot} />
       </h2>
       <dl class="facts" title={found.told}>
         <dt>sharpness</dt>

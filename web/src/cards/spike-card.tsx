@@ -4,6 +4,7 @@ import { changedPredictions, movement } from "../model/scene/spike-scenes";
 import type { Spike } from "../model/server/answers";
 import { TITLES } from "../panels/all-panels";
 import { change, firstSlot, slots, seen } from "../state/page-state";
+import { WhichRun } from "./which-run";
 import { nextSpike, showSpike, spikesOf } from "../state/spike-view";
 
 export function SpikeCard() {
@@ -14,7 +15,7 @@ export function SpikeCard() {
   return (
     <section class="card">
       <h2>
-        Spikes <small>{found.length}</small>
+        Spikes <small>{found.length}</small> <WhichRun slot={slot} />
       </h2>
       {chosen === null ? (
         <ul class="spike-list">

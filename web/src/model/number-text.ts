@@ -1,17 +1,39 @@
-// Numbers as people read them.
+// Numbers as people read them. Shares follow the rule of src/dynascope/number_text.py, operation by
+// operation: rounded to the nearest last digit, but 100% and 0% are said of exactly 1 and 0 alone.
+// What would be rounded to them is ">99.9%" and "<0.1%".
 
-export const percent = (share: number | null | undefined, digits = 1): string =>
-  share === null || share === undefined || !Number.isFinite(share)
-    ? "–"
-    : `${(100 * share).toFixed(digits)}%`;
+export const percent = (share: number | null | undefined, places = 1): string => {
+  if (share === null || share === undefined || !Number.isFinite(share)) return "–";
+  const unit = 10 ** places;
+  const [sign, units] = rounded(share, 100 * unit);
+  if (!sign && (units === 0 || units === 100 * unit)) return `${units / unit}%`; // exactly
+  return `${sign}${decimal(units, places)}%`;
+};
 
-/** Three digits that count, without needless zeros; powers of ten only where they help. */
+/** The share in units of which `whole` make 1, and the sign for what lies between the last unit and
+ * an end. */
+function rounded(share: number, whole: number): [sign: "" | "<" | ">", units: number] {
+  const units = Math.floor(share * whole + 0.5);
+  if (units === whole && share < 1) return [">", whole - 1];
+  if (units === 0 && share > 0) return ["<", 1];
+  return ["", units];
+}
+
+function decimal(units: number, places: number): string {
+  const size = String(Math.abs(units)).padStart(places + 1, "0");
+  const [minus, cut] = [units < 0 ? "-" : "", size.length - places];
+  return `${minus}${size.slice(0, cut)}${places ? "." : ""}${size.slice(cut)}`;
+}
+
+/** Three digits that count, without needless zeros; powers of ten only where they help. What is just
+ * below 1 is not told as 1. */
 export function short(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2).replace("e+", "e");
-  return String(Number(value.toPrecision(3)));
+  const text = String(Number(value.toPrecision(3)));
+  return text === "1" && value < 1 ? ">0.999" : text;
 }
 
 /** A difference of log-probabilities; beyond what can be told, only that it is beyond. */

@@ -1,8 +1,9 @@
 // Sequences typed by a person, and the text that gives them back.
 //
 // Up to ten tokens, a sequence is a run of digits in the order of the positions; spaces and dots in
-// it mean nothing ("01101 0110010"). Beyond ten, tokens are numbers with spaces or commas between.
-// Sequences end with a comma (digits only), a semicolon or a new line.
+// it mean nothing ("01101 0110010"). Beyond ten, tokens are numbers with spaces between ("3 11 0 12").
+// Sequences end with a comma, a semicolon or a new line. Commas may also stand between the tokens of
+// one sequence, if it ends with a semicolon or a new line: "3,11,0,12".
 
 import { expected, ReadableError, shown } from "./errors";
 import type { Tasks } from "./kernel/tasks";
@@ -21,8 +22,10 @@ export function parseSequences(tasks: Tasks, text: string, task: KernelTask): Se
 export function parseRows(text: string, task: Task): number[][] {
   if (text.length > LONGEST_TEXT)
     throw new ReadableError("sequences: the text is too long to be read.");
-  const parts = text.split(task.vocab <= 10 ? /[,;\n]/ : /[;\n]/).map((part) => part.trim());
-  const written = parts.filter((part) => part !== "");
+  const written = text
+    .split(/[;\n]/)
+    .flatMap((line) => sequencesIn(line, task))
+    .filter((part) => part !== "");
   if (written.length === 0)
     throw new ReadableError(`sequences: expected at least one, such as ${example(task)}.`);
   if (written.length > MOST_SEQUENCES)
@@ -38,16 +41,33 @@ export function writeSequences(sequences: Sequences): string {
   const between = vocab > 10 ? " " : "";
   return Array.from({ length: count }, (_, i) =>
     tokens.subarray(i * length, (i + 1) * length).join(between),
-  ).join(vocab > 10 ? "; " : ", ");
+  ).join(", ");
+}
+
+/** How sequences of a task are typed, with an example. */
+export function howToType(task: Task): string {
+  const tokens =
+    task.vocab > 10
+      ? `${task.length} numbers from 0 to ${task.vocab - 1} with spaces between`
+      : `${task.length} digits from 0 to ${task.vocab - 1}`;
+  return `${tokens}, such as ${example(task)}; with commas or new lines between sequences`;
+}
+
+/** One sequence if commas and spaces part as many words as it has tokens; else one between commas. */
+function sequencesIn(line: string, task: Task): string[] {
+  const words = line.split(/[\s,·]+/).filter((word) => word !== "");
+  if (task.length > 1 && words.length === task.length) return [words.join(" ")];
+  return line.split(",").map((part) => part.trim());
 }
 
 function parseOne(part: string, index: number, task: Task): number[] {
   const where = `sequence ${index + 1}`;
-  const words = task.vocab <= 10 ? [...part.replace(/[\s·.]+/g, "")] : part.split(/[\s,·]+/);
+  const words = task.vocab <= 10 ? [...part.replace(/[\s·.]+/g, "")] : part.split(/[\s·]+/);
   const tokens = words.map((word, place) => {
     const token = /^\d{1,6}$/.test(word) ? Number(word) : NaN;
     if (token < task.vocab) return token;
-    const what = `tokens from 0 to ${task.vocab - 1}`;
+    const between = task.vocab > 10 ? " with spaces between" : "";
+    const what = `tokens from 0 to ${task.vocab - 1}${between}`;
     throw new ReadableError(`${where}: expected ${what}, but position ${place} is ${shown(word)}.`);
   });
   if (tokens.length === task.length) return tokens;

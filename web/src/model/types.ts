@@ -16,7 +16,8 @@ export interface RunInfo {
   embeddings: number; // rows of E, and so output classes
   shapes: Record<string, number[]>; // parameters in packed order
   size: number; // numbers in one packed row of weights
-  weightEpochs: Int32Array; // rising
+  weightEpochs: Int32Array; // kept, rising
+  notReplayable: string | null; // why other epochs cannot be computed again; null: they can
   epochs: number; // the last epoch that the curves have
   diverged: number | null;
   lastSoundEpoch: number; // the last with finite weights
@@ -173,9 +174,14 @@ export interface ScenePlan {
   radius: number | null; // length of a normalised vector; null: they have none in common
 }
 
+/** Where weights are from: kept, computed again by the server, or those of the nearest kept epoch
+ * before, because the epoch's own are not to be had. */
+export type WeightSource = "kept" | "recomputed" | "nearest";
+
 /** All that the panels draw at one epoch. Every array is a view of the one `buffer`. */
 export interface Scene {
   epoch: number; // of the weights
+  source: WeightSource;
   buffer: ArrayBuffer;
   points: Record<PointPanel, Points>;
   query: Points; // one point, on the plane of `normalized`

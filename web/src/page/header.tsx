@@ -12,10 +12,10 @@ import { theme } from "../state/colour-scheme";
 import {
   change,
   firstSlot,
-  slotEpoch,
   slots,
   toggleHidden,
   seen,
+  verdictOf,
   type Slot,
 } from "../state/page-state";
 import { Dropdown } from "./dropdown";
@@ -65,8 +65,8 @@ function namesOf(all: readonly Slot[]): string {
 }
 
 function Chips({ slot }: { slot: Slot }) {
-  const verdict = slot.analysis.value?.circuit?.verdict.name;
-  const solved = verdict !== undefined && isSolved(verdict);
+  const verdict = verdictOf(slot);
+  const solved = verdict !== null && isSolved(verdict);
   const tested = slot.info.summary["accuracy"];
   return (
     <>
@@ -76,30 +76,16 @@ function Chips({ slot }: { slot: Slot }) {
       {slot.info.diverged !== null && (
         <span class="chip bad">diverged at epoch {slot.info.diverged}</span>
       )}
-      <Kept slot={slot} />
       {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
         <span
           class={solved ? "chip good" : "chip muted"}
           title={slot.analysis.value?.phases?.told ?? ""}
         >
-          {verdict} {solved && "head "}· test {percent(tested)}
+          at the end: {verdict} {solved && "head "}· test {percent(tested)}
         </span>
       )}
     </>
-  );
-}
-
-/** Weights may be kept at fewer epochs than losses: then the panels show the last kept before. */
-function Kept({ slot }: { slot: Slot }) {
-  const { scene, info } = slot;
-  const at = slotEpoch(slot);
-  const shown = scene.value?.epoch;
-  if (shown === undefined || shown === at || info.weightEpochs.includes(at)) return null;
-  return (
-    <span class="chip" title={`Weights are kept at ${info.weightEpochs.length} epochs.`}>
-      panels: epoch {shown}
-    </span>
   );
 }
 

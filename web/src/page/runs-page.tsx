@@ -3,10 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percent, short } from "../model/number-text";
-import type { Cell } from "../model/runs/run-filter";
+import { existingValues, type Cell } from "../model/runs/run-filter";
 import { columnDiffers } from "../model/runs/run-options";
 import { allRuns, loadStore, sparkline, store, type AllRuns } from "../state/all-runs";
 import { palette } from "../state/colour-scheme";
+import { filterTrouble, foundRows } from "../state/found-rows";
 import { change, openBeside, openRun, seen } from "../state/page-state";
 
 const ROW = 30; // pixels, as in table.css
@@ -50,7 +51,8 @@ export function RunsPage() {
 function Found({ all }: { all: AllRuns }) {
   const [filter, sort] = [seen.filter.value, seen.sort.value];
   const columns = useMemo(() => columnsOf(all), [all]);
-  const [rows, error] = useMemo(() => find(all, filter, sort), [all, filter, sort]);
+  const error = filterTrouble.value;
+  const rows = useMemo(() => foundRows(all.table), [all, filter, sort, error]);
   return (
     <>
       <div class="bar">
@@ -58,13 +60,14 @@ function Found({ all }: { all: AllRuns }) {
           type="search"
           aria-label="Filter the runs"
           aria-invalid={error !== null}
-          placeholder="accuracy>0.9 verdict:ideal lr=0.003 tag:nice spikes>=2"
+          placeholder={exampleFilter(all)}
           value={filter}
           onInput={(event) => change({ filter: event.currentTarget.value })}
         />
         <span class={error ? "found trouble" : "found"} aria-live="polite" title={error ?? ""}>
-          {error ??
-            `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}
+          {error
+            ? `${error} The rows are as before.`
+            : `${rows.length.toLocaleString("en")} of ${all.table.count.toLocaleString("en")} runs`}
         </span>
         {(store.value?.damage.length ?? 0) > 0 && (
           <span class="trouble" title={store.value?.damage.join("\n")}>
@@ -77,25 +80,34 @@ function Found({ all }: { all: AllRuns }) {
         <p class="notice">This folder holds no runs yet.</p>
       ) : (
         <Table all={all} rows={rows} columns={columns}>
-          {!rows.length && !error && <p class="notice">No run passes this filter.</p>}
+          {!rows.length && !error && (
+            <p class="notice">No run passes this filter. {existingValues(filter, all.table)}</p>
+          )}
         </Table>
       )}
-      {all.table.count > 0 && !analysed(all) && (
+      {unanalysed(all) > 0 && (
         <p class="hint">
-          No run is analysed yet: <code>dynascope report FOLDER</code> fills the columns verdict and
-          spikes.
+          {unanalysed(all) === all.table.count ? "No run is" : "Some runs are not"} analysed yet:{" "}
+          <code>dynascope report FOLDER</code> fills the columns verdict and spikes.
         </p>
       )}
     </>
   );
 }
 
-function find(all: AllRuns, filter: string, sort: string): [Int32Array, string | null] {
-  try {
-    return [all.table.rows(filter, sort), null];
-  } catch (error) {
-    return [new Int32Array(0), error instanceof Error ? error.message : String(error)];
-  }
+/** What a filter may look like: with values that are there. */
+function exampleFilter({ answer }: AllRuns): string {
+  const verdict = (answer.columns["verdict"] ?? []).find((cell) => cell !== null);
+  const tag = (answer.columns["tags"] ?? []).flatMap((cell) =>
+    Array.isArray(cell) ? cell : [],
+  )[0];
+  const parts = [
+    "accuracy > 0.9",
+    verdict && `verdict:${verdict}`,
+    tag && `tag:${tag}`,
+    "seed < 5",
+  ];
+  return parts.filter(Boolean).join("  ");
 }
 
 /** The columns that are worth showing: those of the summary, then options in which runs differ. */
@@ -115,7 +127,8 @@ function told({ answer }: AllRuns, name: string): boolean {
   return (answer.columns[name] ?? []).some((cell) => cell !== null && String(cell) !== "");
 }
 
-const analysed = (all: AllRuns): boolean => told(all, "verdict") || told(all, "spikes");
+const unanalysed = ({ answer }: AllRuns): number =>
+  (answer.columns["spikes"] ?? []).filter((cell) => cell === null).length;
 
 interface TableProps {
   all: AllRuns;
@@ -237,7 +250,11 @@ function Row({
             <Sparkline values={sparkline(all, row)} />
           </td>
         ) : (
-          <Value key={name} name={name} cell={all.table.cell(row, name)} />
+          <Value
+            key={name}
+            cell={all.table.cell(row, name)}
+            share={all.answer.shares.includes(name)}
+          />
         ),
       )}
     </tr>
@@ -245,14 +262,14 @@ function Row({
 }
 
 /** A cell; what may be cut off is in its title too. */
-function Value({ name, cell }: { name: string; cell: Cell }) {
-  const text = shown(name, cell);
+function Value({ cell, share }: { cell: Cell; share: boolean }) {
+  const text = shown(cell, share);
   return <td title={text.length > 20 ? text : undefined}>{text}</td>;
 }
 
-function shown(name: string, cell: Cell): string {
+function shown(cell: Cell, share: boolean): string {
   if (cell === null) return "–";
-  if (name === "accuracy" && typeof cell === "number") return percent(cell);
+  if (share && typeof cell === "number") return percent(cell);
   if (Number.isInteger(cell)) return String(cell); // a seed or a size is not rounded
   if (typeof cell === "number") return short(cell);
   return Array.isArray(cell) ? cell.join(", ") : String(cell);

@@ -3,6 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { hasOwnData } from "../model/own-data";
+import { howToType, writeSequences } from "../model/typed-sequences";
 import type { Sequences } from "../model/types";
 import { firstSlot, slots, trouble, seen } from "../state/page-state";
 
@@ -12,6 +13,7 @@ export function SequencesForm({ close }: { close: () => void }) {
   const [text, setText] = useState(rejected.peek() ?? seen.sequences.value ?? "");
   const [why, use] = useSequences();
   const shown = firstSlot.value?.sequences.value;
+  const task = firstSlot.value?.info.task;
   const own = slots.value.some((slot) => hasOwnData(slot.info.task));
   return (
     <form
@@ -22,8 +24,8 @@ export function SequencesForm({ close }: { close: () => void }) {
       }}
     >
       <p class="hint">
-        {shown && toldOf(shown)} Type others, of length {shown?.length}, with commas between
-        {own && " (those that are not in the data have no target)"}:
+        {shown && toldOf(shown)} Type others: {task && howToType(task)}
+        {own && " (those that are not in the data have no target)"}.
       </p>
       <textarea
         rows={4}
@@ -32,7 +34,7 @@ export function SequencesForm({ close }: { close: () => void }) {
         spellcheck={false}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
-        placeholder={"0".repeat(shown?.length ?? 12)}
+        placeholder={shown && writeSequences(firstOf(shown))}
       />
       {why && (
         <p class="trouble" role="alert">
@@ -56,6 +58,9 @@ export function SequencesForm({ close }: { close: () => void }) {
     </form>
   );
 }
+
+/** What stands in the empty field: a sequence that is shown, as it would be typed. */
+const firstOf = (shown: Sequences): Sequences => ({ ...shown, count: 1 });
 
 function toldOf({ count, set }: Sequences): string {
   const typed = seen.sequences.value !== null;

@@ -2,9 +2,10 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { PANELS, type Panel } from "../model/types";
-import { slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { epoch, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import { appliesTo } from "./all-panels";
 import { PanelView } from "./panel-view";
+import { WeightsNote } from "./weights-note";
 
 const GAP = 8;
 const LEAST = 196; // pixels: lower panels are unreadable, so the grid scrolls instead
@@ -43,7 +44,13 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
   useEffect(() => fitToSize(grid.current, shown.length, big !== null), [shown.length, big]);
   return (
     <section class="half" aria-label={alone ? undefined : title(slot)}>
-      {!alone && <h2>{title(slot)}</h2>}
+      {!alone && (
+        <h2>
+          <span>{title(slot)}</span>
+          <Staying slot={slot} />
+          <WeightsNote slot={slot} />
+        </h2>
+      )}
       <div class="panels" ref={grid} onScroll={(event) => scrollTogether(event.currentTarget)}>
         {shown.map((name) => (
           <PanelView key={name} name={name} slot={slot} />
@@ -58,6 +65,12 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
       </div>
     </section>
   );
+}
+
+/** A run that is shorter than the one beside it stays at its end. */
+function Staying({ slot }: { slot: Slot }) {
+  if (slot.role !== "run" || epoch.value <= slot.info.epochs) return null;
+  return <span class="staying">stays at epoch {slot.info.epochs}, its last</span>;
 }
 
 /** Two runs are looked at panel by panel. */

@@ -1,6 +1,7 @@
 // One panel: title, tools, and its picture.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { percent } from "../model/number-text";
 import type { Panel } from "../model/types";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
@@ -64,11 +65,11 @@ function ProjectionNote({ name, slot }: { name: Panel; slot: Slot }) {
   const from = planePanelOf(name);
   const plane = from && slot.plan.value.planes[from];
   if (!plane?.projected) return null;
-  const kept = Math.round(100 * (plane.shares[0] + plane.shares[1]));
-  const told = `Projected from ${slot.info.config.model.dim} dimensions onto the plane of the two principal axes at the last epoch, which keeps ${kept}% of the variance there.`;
+  const kept = percent(plane.shares[0] + plane.shares[1], 0);
+  const told = `Projected from ${slot.info.config.model.dim} dimensions onto the plane of the two principal axes at the last epoch, which keeps ${kept} of the variance there.`;
   return (
     <span class="plane" title={told}>
-      plane, {kept}%
+      plane, {kept}
     </span>
   );
 }

@@ -1,12 +1,14 @@
-// The table of all runs, fetched once and looked at again when asked.
+// The table of all runs, fetched once and looked at again when asked; with what is found of runs that
+// are opened.
 
-import { signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { withOwnData } from "../model/own-data";
+import { findingsOf, withFindings, type Findings } from "../model/runs/known-findings";
 import { RunTable } from "../model/runs/run-table";
 import type { RunsAnswer, StoreAnswer } from "../model/server/answers";
 import { SPARKLINE } from "../model/server/api";
 import { api } from "./open-runs";
-import { change, trouble, seen } from "./page-state";
+import { change, slots, trouble, seen } from "./page-state";
 
 export interface AllRuns {
   answer: RunsAnswer;
@@ -16,26 +18,48 @@ export interface AllRuns {
 }
 
 export const store = signal<StoreAnswer | null>(null);
-export const allRuns = signal<AllRuns | null>(null);
+const answered = signal<RunsAnswer | null>(null);
+const sparklines = signal<Uint8Array | null>(null);
+const found = signal<ReadonlyMap<string, Findings>>(new Map()); // of runs that were opened
+
+const tabled = computed(() => {
+  if (!answered.value) return null;
+  const answer = { ...answered.value, columns: withFindings(answered.value.columns, found.value) };
+  const ids = answer.columns["id"] ?? [];
+  const rowOf = new Map(ids.map((id, row) => [String(id), row]));
+  return { answer, table: new RunTable(answer.columns, answer.same), rowOf };
+});
+export const allRuns = computed<AllRuns | null>(
+  () => tabled.value && { ...tabled.value, sparklines: sparklines.value },
+);
+
+effect(() => {
+  const known = slots.value.flatMap(({ info, analysis }): [string, Findings][] =>
+    analysis.value ? [[info.id, findingsOf(analysis.value)]] : [],
+  );
+  const before = found.peek();
+  if (known.some(([id, each]) => JSON.stringify(before.get(id)) !== JSON.stringify(each)))
+    found.value = new Map([...before, ...known]);
+});
 
 export async function loadStore(): Promise<void> {
   try {
     store.value = await api.store();
     const answer = withOwnData(await api.runs());
-    const ids = answer.columns["id"] ?? [];
-    const rowOf = new Map(ids.map((id, row) => [String(id), row]));
-    const base = { answer, table: new RunTable(answer.columns, answer.same), rowOf };
-    allRuns.value = { ...base, sparklines: null };
-    chooseFirst(allRuns.value);
-    const sparklines = await api.sparklines(answer).catch(() => null);
-    allRuns.value = { ...base, sparklines };
+    batch(() => {
+      answered.value = answer;
+      sparklines.value = null;
+    });
+    chooseFirst(answer);
+    const lines = await api.sparklines(answer).catch(() => null);
+    if (answered.value === answer) sparklines.value = lines;
   } catch (error) {
     trouble.value = error instanceof Error ? error.message : String(error);
   }
 }
 
 /** What to show when the URL does not say: what the command was asked for, a lone run, or the table. */
-function chooseFirst({ answer }: AllRuns): void {
+function chooseFirst(answer: RunsAnswer): void {
   if (seen.runs.value.length || seen.page.value === "runs") return;
   const shown = store.value?.shown;
   const ids = answer.columns["id"] ?? [];

@@ -113,6 +113,8 @@ function slotOf(
     extents: signal(message.extents),
     mapExtents: signal({}),
     scene: signal(null),
+    awaited: signal(null),
+    notReplayable: signal(message.info.notReplayable),
     from: signal(null),
     circuit,
     analysis: signal(null),
@@ -124,6 +126,12 @@ function receive(slot: Slot, message: FromWorker): void {
   switch (message.type) {
     case "scene":
       return show(slot, message.scene);
+    case "waiting":
+      slot.awaited.value = message.epoch;
+      return;
+    case "notReplayable":
+      slot.notReplayable.value = message.why;
+      return;
     case "sequences":
       return batch(() => {
         slot.scene.value = null;
@@ -139,15 +147,19 @@ function receive(slot: Slot, message: FromWorker): void {
   }
 }
 
-function show(slot: Slot, { epoch, finite, buffer, maps, weights }: SceneParts): void {
-  const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, finite };
+function show(slot: Slot, parts: SceneParts): void {
+  const { epoch, source, finite, buffer, maps, weights } = parts;
+  const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, source, finite };
   for (const name of Object.keys(scene.maps) as MapPanel[]) {
     const extent = maps[name];
     if (extent) scene.maps[name].extent = extent;
     else scene.maps[name].width = 0; // not made: nothing to draw
   }
   const old = slot.scene.value;
-  slot.scene.value = scene;
+  batch(() => {
+    slot.scene.value = scene;
+    slot.awaited.value = null;
+  });
   slot.circuitClient?.want(epoch, weights);
   if (old && !slots.value.some((other) => other.from.value === old)) slot.sceneClient.recycle(old);
 }

@@ -39,6 +39,8 @@ export interface Slot {
   extents: Signal<PanelExtents>; // over the run
   mapExtents: Signal<Partial<Record<MapPanel, Extent>>>; // what the visible maps show
   scene: Signal<Scene | null>;
+  awaited: Signal<number | null>; // an epoch whose weights are on their way
+  notReplayable: Signal<string | null>; // why epochs that were not kept cannot be computed again
   from: Signal<Scene | null>; // where displacement arrows begin
   circuit: Signal<CircuitNow | null>;
   analysis: Signal<Analysis | null>;
@@ -71,9 +73,18 @@ export const lastEpoch = computed(() =>
 );
 export const epoch = computed(() => Math.min(seen.epoch.value, lastEpoch.value));
 
+/** Whether there are two runs, so that it must be said to which of them something belongs. */
+export const runsBeside = computed(() => slots.value[1]?.role === "run");
+
 /** The epoch that a slot shows: the playhead's, but for what stays at the epoch before a spike. */
 export function slotEpoch(slot: Slot): number {
   return Math.min(slot.held.value ?? epoch.value, slot.info.epochs);
+}
+
+/** What the analysis calls the run at its end: as the store has it, or as it was found since. */
+export function verdictOf({ analysis, info }: Slot): string | null {
+  const kept = info.found["verdict"];
+  return analysis.value?.circuit?.verdict.name ?? (typeof kept === "string" ? kept : null);
 }
 
 /** What a person does to the view; what they prefer in it is remembered, unlike what a link says. */

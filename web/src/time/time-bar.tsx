@@ -6,9 +6,23 @@ import { useEffect, useRef } from "preact/hooks";
 import { CanvasPen, sizedContext } from "../drawing/canvas-pen";
 import { cancelFrame, onNextFrame } from "../drawing/frame-queue";
 import { short } from "../model/number-text";
+import { hasOwnData } from "../model/own-data";
+import { phasesUnknown } from "../model/phase-bands";
 import type { Analysis } from "../model/server/answers";
 import { palette } from "../state/colour-scheme";
-import { change, epoch, lastEpoch, LEAP, playing, seek, slots, seen } from "../state/page-state";
+import { WeightsNote } from "../panels/weights-note";
+import {
+  change,
+  epoch,
+  lastEpoch,
+  LEAP,
+  playing,
+  runsBeside,
+  seek,
+  seen,
+  slotEpoch,
+  slots,
+} from "../state/page-state";
 import { nextSpike, spikesOf } from "../state/spike-view";
 import { drawHead, drawTrack, epochAt, trackOf, type Track } from "./timeline";
 
@@ -59,7 +73,7 @@ export function TimeBar() {
 function Epoch() {
   const slot = slots.value[slots.value.length > 1 && slots.value[1]?.role === "after" ? 1 : 0];
   const losses = (["train", "test"] as const).flatMap((set) => {
-    const value = slot?.curves[`${set}_loss`]?.[epoch.value];
+    const value = slot?.curves[`${set}_loss`]?.[slotEpoch(slot)];
     return value === undefined || Number.isNaN(value)
       ? []
       : [{ set, told: `${set} ${short(value)}` }];
@@ -69,6 +83,7 @@ function Epoch() {
     <>
       <span class="epoch">epoch {epoch.value}</span>
       <span class="losses" title="Loss, in the colours of the curves">
+        {runsBeside.value && "left: "}
         {losses.map(({ set, told }, i) => (
           <>
             {i > 0 && " · "}
@@ -76,8 +91,9 @@ function Epoch() {
           </>
         ))}
       </span>
+      {slot && slots.value.length === 1 && <WeightsNote slot={slot} />}
       <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
-        {`Epoch ${epoch.value}. Loss: ${told.join(", ")}.`}
+        {`Epoch ${epoch.value}. Loss${runsBeside.value ? " of the left run" : ""}: ${told.join(", ")}.`}
       </span>
     </>
   );
@@ -111,13 +127,30 @@ function TimeOptions() {
           <option value="follow">follow</option>
         </select>
       </label>
-      {slots.value[1]?.role === "run" && (
-        <span class="legend" aria-hidden="true">
-          ┄ right
+      {runsBeside.value && (
+        <span
+          class="legend"
+          title="The phases, the strip of gradient norms and the spikes are those of the left run; the dashed curves are those of the right one."
+        >
+          — left run ┄ right run
         </span>
       )}
       <SpikesButton />
     </>
+  );
+}
+
+/** Said once, where the bands would be. */
+function PhasesUnknown() {
+  const slot = slots.value[0];
+  const analysis = slot?.analysis.value;
+  const why = analysis && !hasOwnData(slot.info.task) ? phasesUnknown(analysis) : null;
+  return (
+    why && (
+      <span class="phases-unknown" title={why}>
+        phases unknown
+      </span>
+    )
   );
 }
 
@@ -134,6 +167,7 @@ function SpikesButton() {
         ▼
       </span>{" "}
       {spikesTold(analysis, count)}
+      {runsBeside.value && ", left"}
     </button>
   );
 }
@@ -185,6 +219,7 @@ function Slider() {
     >
       <canvas ref={picture} />
       <canvas ref={head} />
+      <PhasesUnknown />
     </div>
   );
 }

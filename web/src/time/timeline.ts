@@ -101,7 +101,7 @@ function drawBands(pen: Pen, axes: Axes, slot: Slot, colours: Colours): void {
   if (!analysis) return;
   const { y, height } = axes.box;
   let free = -Infinity; // where the last name ends
-  for (const band of phaseBands(analysis, slot.info.epochs)) {
+  for (const band of phaseBands(analysis)) {
     const [from, to] = [axes.x(band.from), axes.x(band.to)];
     pen.rect(
       from,

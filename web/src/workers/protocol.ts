@@ -10,6 +10,7 @@ import type {
   PointPanel,
   ScenePlan,
   Sequences,
+  WeightSource,
 } from "../model/types";
 
 export type PanelExtents = Record<PointPanel, Extent>;
@@ -32,6 +33,7 @@ export interface CircuitNow {
 /** A scene on its way between threads: `sceneOver(plan, buffer)` makes it whole again. */
 export interface SceneParts {
   epoch: number;
+  source: WeightSource;
   finite: boolean;
   buffer: ArrayBuffer;
   maps: Partial<Record<MapPanel, Extent>>; // those that were made, over what
@@ -66,6 +68,8 @@ export type FromWorker =
       extents: PanelExtents;
     }
   | { type: "scene"; scene: SceneParts }
+  | { type: "waiting"; epoch: number } // its weights are on their way; others may be asked for
+  | { type: "notReplayable"; why: string } // as it turned out
   | { type: "error"; message: string; about: ToWorker["type"] };
 
 export interface ToCircuitWorker {

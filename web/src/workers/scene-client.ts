@@ -1,5 +1,5 @@
 // The page's side of a worker that makes scenes: at most one is under way, and the next is the
-// latest wanted.
+// latest wanted. One whose weights are still on their way holds up no other.
 
 import type { Scene } from "../model/types";
 import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
@@ -55,8 +55,8 @@ export class SceneClient {
   }
 
   private receive(message: FromWorker): void {
-    if (message.type === "scene" || (message.type === "error" && message.about === "scene"))
-      this.busy = false;
+    const failed = message.type === "error" && message.about === "scene";
+    if (message.type === "scene" || message.type === "waiting" || failed) this.busy = false;
     this.listener(message);
     this.next();
   }

@@ -9,7 +9,7 @@ import { sceneBuilder, type SceneBuilder, type SceneKernel } from "../model/scen
 import { sceneKernel } from "../model/scene/scene-kernel";
 import { planeEpoch, sceneOver } from "../model/scene/scene-plan";
 import { chooseSequences, MOST_SEQUENCES } from "../model/sequences";
-import { Api } from "../model/server/api";
+import { Api, isAbort } from "../model/server/api";
 import { StoredRun, type LoadedRun } from "../model/server/stored-run";
 import { parseRows, parseSequences } from "../model/typed-sequences";
 import type { Examples, OwnTask, ScenePlan, Sequences } from "../model/types";
@@ -26,6 +26,7 @@ let run: LoadedRun | null = null;
 let tasks: Tasks | null = null;
 let kernel: SceneKernel | null = null;
 let builder: SceneBuilder | null = null;
+let scenesAsked = 0; // only the latest is made
 let examples: Examples[] | null = null; // a run's own data
 
 self.onmessage = (event: MessageEvent<ToWorker>): void => {
@@ -113,11 +114,16 @@ async function ownExamples({ details }: LoadedRun): Promise<Examples[]> {
   return examples;
 }
 
-/** Fixed axes are decided by epochs all over the run; by few where the weights are many to fetch. */
+/** Fixed axes are decided by epochs all over the run; by few where the weights are many to fetch.
+ * Where few weights were kept, whole states often were. */
 function axes(of: LoadedRun, from: SceneBuilder): Promise<PanelExtents> {
   const bytes = of.weightEpochs.length * of.size * 8;
-  const sampled = sampledEpochs(of.weightEpochs, bytes < SMALL ? SAMPLED : SAMPLED_FAR);
+  const kept = new Set(of.weightEpochs);
+  const states = [...of.details.stateEpochs].filter((epoch) => epoch <= of.lastSoundEpoch);
+  const known = [...new Set([...kept, ...states])].sort((a, b) => a - b);
+  const sampled = sampledEpochs(known, bytes < SMALL ? SAMPLED : SAMPLED_FAR);
   return runExtents(from, sampled, async (epoch) => {
+    if (!kept.has(epoch)) return (await api.state(of.details, epoch)).subarray(0, of.size);
     await of.load(epoch);
     return of.weights(epoch);
   });
@@ -125,11 +131,25 @@ function axes(of: LoadedRun, from: SceneBuilder): Promise<PanelExtents> {
 
 async function scene({ epoch, maps }: SceneRequest, spare: ArrayBuffer | null): Promise<void> {
   if (!run || !builder) throw new ReadableError("No run is open.");
-  if (!run.ready(epoch)) await run.load(epoch);
+  const request = ++scenesAsked;
+  if (!run.ready(epoch) && !(await fetched(run, epoch, request))) return;
   run.prefetch(epoch);
   const into = sceneOver(builder.plan, spare ?? undefined);
   const weights = run.weights(epoch).slice();
-  const { buffer, finite } = builder.build(run.keptEpoch(epoch), weights, maps, into);
-  const made = { epoch: into.epoch, finite, buffer, maps, weights };
+  const { buffer, finite } = builder.build(run.shownEpoch(epoch), weights, maps, into);
+  const made = { epoch: into.epoch, source: run.source(epoch), finite, buffer, maps, weights };
   post({ type: "scene", scene: made }, [buffer, weights.buffer]);
+}
+
+/** Waits for the weights of an epoch; whether they are still what is wanted. */
+async function fetched(of: LoadedRun, epoch: number, request: number): Promise<boolean> {
+  post({ type: "waiting", epoch });
+  try {
+    const why = await of.load(epoch);
+    if (why !== null) post({ type: "notReplayable", why });
+  } catch (error) {
+    if (isAbort(error)) return false;
+    throw error;
+  }
+  return request === scenesAsked;
 }

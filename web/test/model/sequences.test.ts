@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupsOf, itemWidth, orderingCount, orderings } from "../../src/model/prefixes";
 import { chooseSequences, sequenceName } from "../../src/model/sequences";
-import { parseSequences, writeSequences } from "../../src/model/typed-sequences";
+import {
+  howToType,
+  parseRows,
+  parseSequences,
+  writeSequences,
+} from "../../src/model/typed-sequences";
 import type { KernelTask, Sequences } from "../../src/model/types";
 import { modularAddition as task, tasks } from "../tasks";
 
@@ -150,8 +155,55 @@ test("typed sequences", () => {
   assert.deepEqual([...wide.tokens], [11, 0, 0, 10, 2, 3]);
   assert.deepEqual([...wide.targets], [11, 1]);
   assert.deepEqual(parseSequences(tasks, writeSequences(wide), task(12, 3, [0, 2])), wide);
+  const every = chooseSequences(tasks, task(13, 6, first(3)));
+  assert.deepEqual(parseSequences(tasks, writeSequences(every), task(13, 6, first(3))), every);
   const all = chooseSequences(tasks, default12);
   assert.deepEqual(parseSequences(tasks, writeSequences(all), default12), all);
+});
+
+const SEPARATED: [text: string, of: KernelTask, rows: number[][]][] = [
+  ["3 11 0 12", task(13, 4, [0]), [[3, 11, 0, 12]]],
+  ["3,11,0,12", task(13, 4, [0]), [[3, 11, 0, 12]]],
+  [" 3, 11, 0, 12 ", task(13, 4, [0]), [[3, 11, 0, 12]]],
+  [
+    "3 11 0 12, 1 2 3 4",
+    task(13, 4, [0]),
+    [
+      [3, 11, 0, 12],
+      [1, 2, 3, 4],
+    ],
+  ],
+  [
+    "3,11,0,12\n1 2 3 4;5,6 7·8",
+    task(13, 4, [0]),
+    [
+      [3, 11, 0, 12],
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ],
+  ],
+  ["0,1,1", task(2, 3, [0]), [[0, 1, 1]]],
+  ["0 1 1", task(2, 3, [0]), [[0, 1, 1]]],
+  [
+    "011, 100",
+    task(2, 3, [0]),
+    [
+      [0, 1, 1],
+      [1, 0, 0],
+    ],
+  ],
+  ["12, 3", task(13, 1, [0]), [[12], [3]]],
+  ["1, 0", task(2, 1, [0]), [[1], [0]]],
+];
+for (const [text, of, rows] of SEPARATED)
+  test(`separated: ${JSON.stringify(text)}`, () => assert.deepEqual(parseRows(text, of), rows));
+
+test("how to type says how, with an example that can be typed", () => {
+  assert.match(
+    howToType(task(13, 4, [0])),
+    /4 numbers from 0 to 12 with spaces between, such as 0 1 4 9/,
+  );
+  assert.match(howToType(task(2, 3, [0])), /3 digits from 0 to 1, such as 010/);
 });
 
 const BAD: [string, KernelTask, RegExp][] = [
@@ -162,6 +214,7 @@ const BAD: [string, KernelTask, RegExp][] = [
     task(2, 3, [0]),
     /^sequence 2: expected tokens from 0 to 1, but position 1 is '2'\.$/,
   ],
+  ["31101", task(13, 4, [0]), /expected tokens from 0 to 12 with spaces between, but .* '31101'/],
   ["01", task(2, 3, [0]), /^sequence 1: expected 3 tokens, but got '2'; an example is 010\.$/],
   ["0x1", task(2, 3, [0]), /position 1 is 'x'/],
   ["1 2 -3", task(12, 3, [0]), /position 2 is '-3'/],

@@ -3,7 +3,9 @@
 //   accuracy>0.9 verdict:ideal lr=0.003 tag:nice spikes>=2 -tag:old "two words"
 //
 // A word is looked for in every text of a row. `column:text` looks in one column (a list: in its
-// items), `= != < <= > >=` compare; `column=none` finds what is missing. "-" before a term negates.
+// items), `= != < <= > >=` compare, with or without spaces around; `column=none` finds what is
+// missing. "-" before a term negates. What is only begun, as while it is typed, is an error that says
+// what is missing.
 
 import { expected, nearestName, ReadableError, shown } from "../errors";
 
@@ -11,6 +13,7 @@ export type Cell = string | number | boolean | null | readonly (string | number)
 export type Columns = Readonly<Record<string, readonly Cell[]>>;
 /** Columns by name, wherever they are kept. */
 export interface RowSource {
+  count: number; // of rows
   names: readonly string[];
   cells(name: string): readonly Cell[];
 }
@@ -18,7 +21,10 @@ export interface RowSource {
 export type RowTest = (row: number) => boolean;
 
 const LONGEST = 2000;
-const TERM = /(-?)(?:"([^"]*)"|(?:([A-Za-z_][\w./]*)(:|!=|<=|>=|=|<|>)(?:"([^"]*)"|(\S*)))|(\S+))/y;
+const NAME = /(-?)([A-Za-z_][\w./]*)/y;
+const OPERATOR = /(\s*)(:|!=|<=|>=|=|<|>)(\s*)(?:"([^"]*)"|(\S*))/y;
+const WORD = /(-?)(?:"([^"]*)"|(\S+))/y;
+const LISTED = 6; // values of a column that are offered
 const ALIASES: Readonly<Record<string, string>> = { tag: "tags", test_accuracy: "accuracy" };
 
 /** The test that a filter stands for; an error says what was not understood. `has` says whether a
@@ -30,32 +36,119 @@ export function parseFilter(
 ): RowTest {
   if (text.length > LONGEST) throw new ReadableError("filter: the text is too long to be read.");
   const tests: RowTest[] = [];
-  for (const [minus, phrase, name, operator, quoted, bare, word] of terms(text)) {
-    const wanted = (phrase ?? word ?? "").toLowerCase();
-    const test: RowTest = name
-      ? comparison(name, operator!, quoted ?? bare ?? "", source)
+  let begun: ReadableError | null = null;
+  for (const { minus, word, compared } of terms(text, source.names)) {
+    if (!compared) begun ??= onlyBegun(word, source);
+    const wanted = word.toLowerCase();
+    const test: RowTest = compared
+      ? comparison(word, compared.operator, compared.value, source)
       : (row) => has(row, wanted);
     tests.push(minus ? (row) => !test(row) : test);
   }
-  return (row) => tests.every((test) => test(row));
+  const passes: RowTest = (row) => tests.every((test) => test(row));
+  if (begun && !someRow(source.count, passes)) throw begun;
+  return passes;
 }
 
-function* terms(text: string): Generator<(string | undefined)[]> {
+function someRow(count: number, passes: RowTest): boolean {
+  for (let row = 0; row < count; row++) if (passes(row)) return true;
+  return false;
+}
+
+/** What the columns of text that a filter names have in them: for who looks for something that is
+ * nowhere. A sentence, or nothing. */
+export function existingValues(text: string, source: RowSource): string {
+  const told: string[] = [];
+  for (const { word, compared } of terms(text, source.names)) {
+    if (!compared || !/^(:|=)$/.test(compared.operator)) continue;
+    const name = columnOf(word, source.names);
+    const values = [...new Set(source.cells(name).flatMap(items).map(String))].filter(Boolean);
+    const texts = source
+      .cells(name)
+      .some((cell) => items(cell).some((each) => isNaN(Number(each))));
+    if (values.length && !texts) continue;
+    const more = values.length > LISTED ? ", ..." : "";
+    told.push(`${name} here: ${values.slice(0, LISTED).join(", ") || "none"}${more}.`);
+  }
+  return told.join(" ");
+}
+
+interface Term {
+  minus: boolean;
+  word: string; // a word or a phrase, or the column that is compared
+  compared: { operator: string; value: string } | null;
+}
+
+function* terms(text: string, names: readonly string[]): Generator<Term> {
   let at = 0;
   for (;;) {
     while (/\s/.test(text[at] ?? "")) at++;
     if (at >= text.length) return;
-    TERM.lastIndex = at;
-    const found = TERM.exec(text);
-    if (found === null) throw expected("filter", "words and comparisons", text.slice(at));
-    at = TERM.lastIndex;
-    yield found.slice(1);
+    const [term, end] = comparisonAt(text, at, names) ?? wordAt(text, at);
+    at = end;
+    yield term;
   }
 }
 
+/** A column, an operator, and what comes after it. With a space before the operator and none after
+ * it, a word and another one may be meant, unless there is such a column: `look <b>`. */
+function comparisonAt(text: string, at: number, names: readonly string[]): [Term, number] | null {
+  const name = matched(NAME, text, at);
+  const operator = name && matched(OPERATOR, text, NAME.lastIndex);
+  if (!name || !operator) return null;
+  const [, minus, word] = name;
+  const [, before, sign, after, quoted, bare] = operator;
+  const close = before === "" || after !== "" || (quoted ?? bare) === "";
+  if (!close && knownColumn(word!, names) === null) return null;
+  if (bare?.startsWith('"')) throw unclosed(bare);
+  const compared = { operator: sign!, value: quoted ?? bare ?? "" };
+  return [{ minus: minus !== "", word: word!, compared }, OPERATOR.lastIndex];
+}
+
+function wordAt(text: string, at: number): [Term, number] {
+  const [, minus, phrase, bare] = matched(WORD, text, at)!;
+  if (bare?.startsWith('"')) throw unclosed(bare);
+  if (!minus && bare === "-")
+    throw new ReadableError("filter: - needs a word or a comparison after it, to exclude.");
+  return [{ minus: minus !== "", word: phrase ?? bare!, compared: null }, WORD.lastIndex];
+}
+
+function matched(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+const unclosed = (text: string): ReadableError =>
+  new ReadableError(`filter: a quote is missing at the end of ${text}.`);
+
+/** A word with which the name of a column begins may be a comparison that is only begun: that is what
+ * to say if no run passes. */
+function onlyBegun(word: string, source: RowSource): ReadableError | null {
+  const wanted = word.toLowerCase();
+  const name = source.names.find((each) => wanted && each.toLowerCase().startsWith(wanted));
+  if (name === undefined) return null;
+  return new ReadableError(
+    `filter: no run has the word ${shown(word)}; to compare the column ${name}, write ` +
+      `${exampleOf(name, source)}.`,
+  );
+}
+
+/** A comparison with something that is there. */
+function exampleOf(name: string, source: RowSource): string {
+  const value = source.cells(name).flatMap(items)[0];
+  if (value === undefined) return `${name}=none`;
+  return typeof value === "number"
+    ? `${name}>=${Number(value.toPrecision(2))}`
+    : `${name}:${value}`;
+}
+
 function comparison(name: string, operator: string, value: string, source: RowSource): RowTest {
-  const cells = source.cells(columnOf(name, source.names));
-  if (value === "") throw new ReadableError(`filter: ${name}${operator} needs a value after it.`);
+  const column = columnOf(name, source.names);
+  const cells = source.cells(column);
+  if (value === "")
+    throw new ReadableError(
+      `filter: ${name}${operator} needs a value after it, such as ${exampleOf(column, source)}.`,
+    );
   if (/^(none|null)$/i.test(value) && /^(:|=|!=)$/.test(operator))
     return operator === "!=" ? (row) => !missing(cells[row]!) : (row) => missing(cells[row]!);
   const sample = cells.find((cell) => !missing(cell)) ?? null;
@@ -70,13 +163,17 @@ function comparison(name: string, operator: string, value: string, source: RowSo
   );
 }
 
-function columnOf(name: string, names: readonly string[]): string {
+function knownColumn(name: string, names: readonly string[]): string | null {
   if (names.includes(name)) return name;
   const lower = name.toLowerCase();
   const alias = ALIASES[lower] ?? lower;
   const last = lower.slice(lower.lastIndexOf(".") + 1); // training.lr is lr
-  const known = names.find((each) => [alias, last].includes(each.toLowerCase()));
-  if (known !== undefined) return known;
+  return names.find((each) => [alias, last].includes(each.toLowerCase())) ?? null;
+}
+
+function columnOf(name: string, names: readonly string[]): string {
+  const known = knownColumn(name, names);
+  if (known !== null) return known;
   const meant = nearestName(name, names);
   const listed = names.slice(0, 12).join(", ");
   const hint = meant === null ? `the columns are ${listed}.` : `did you mean ${meant}?`;

@@ -110,6 +110,7 @@ function slabs(
   const entries = POINT_PANELS.map((panel) => [panel, points(counts[panel])] as const);
   const scene: Omit<Scene, "buffer"> = {
     epoch: 0,
+    source: "kept",
     points: Object.fromEntries(entries) as Record<PointPanel, Points>,
     query: points(1),
     scores: doubles(plan.sequences * plan.length),

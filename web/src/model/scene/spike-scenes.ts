@@ -4,10 +4,11 @@ import type { Spike } from "../server/answers";
 import { lastAtMost } from "../server/stored-run";
 import type { Points, PointPanel, RunInfo, Scene } from "../types";
 
-/** The kept epochs around a spike. `before` and `after` are equal only where one epoch is kept. */
+/** The epochs around a spike, of those that can be shown: all, or the kept ones where no other can be
+ * computed again. `before` and `after` are equal only where one epoch is kept. */
 export interface SpikeEpochs {
-  before: number; // the last kept one before the loss began to rise
-  after: number; // the first kept one at or after the highest loss
+  before: number; // the last one before the loss began to rise
+  after: number; // the first one at or after the highest loss
 }
 
 /** Where points were, and where they went. */
@@ -21,6 +22,10 @@ export interface Displacement {
 }
 
 export function epochsAround(spike: Pick<Spike, "start" | "peak">, run: RunInfo): SpikeEpochs {
+  if (run.notReplayable === null) {
+    const before = Math.max(0, spike.start - 1);
+    return { before, after: Math.min(run.epochs, Math.max(spike.peak, before + 1)) };
+  }
   const kept = run.weightEpochs;
   const before = lastAtMost(kept, spike.start - 1);
   let after = lastAtMost(kept, spike.peak);

@@ -21,7 +21,6 @@ export const UNSOLVED = "unsolved";
 
 /** What Python judges by. */
 export interface Thresholds {
-  solved_accuracy: number; // above it a run is solved
   clear_gap: number; // from it on clusters are clear
   rounding: number; // of the mean square: a variance below it is none
 }
@@ -32,6 +31,7 @@ export interface RunsAnswer {
   left_out: number;
   columns: Columns;
   same: Readonly<Record<string, Cell>>;
+  shares: readonly string[]; // columns whose numbers are from 0 to 1
   thresholds: Thresholds;
 }
 
@@ -146,6 +146,7 @@ export interface RunAnswer {
   size: number;
   weight_epochs: number[] | null;
   state_epochs: number[] | null;
+  not_replayable: string | null;
   curves: string[];
   sets: RunDetails["sets"] | null;
   origin: unknown;
@@ -183,6 +184,7 @@ export function detailsOf(answer: RunAnswer): RunDetails {
     size: answer.size,
     weightEpochs: Int32Array.from(answer.weight_epochs ?? []),
     stateEpochs: Int32Array.from(answer.state_epochs ?? []),
+    notReplayable: answer.not_replayable,
     epochs: answer.epochs,
     diverged: answer.diverged,
     lastSoundEpoch: answer.last_sound_epoch,

@@ -78,6 +78,14 @@ export class Api {
     return numbersOf(bytes, run.config.precision);
   }
 
+  /** Packed weights after the epochs `first` to before `end`, kept or computed again. The server may
+   * need several requests for it (503). */
+  async replayed(run: RunInfo, first: number, end: number, signal?: AbortSignal): Promise<Numbers> {
+    const size = (end - first) * run.size * bytesOf(run.config.precision);
+    const path = `run/${run.id}/replayed?first=${first}&last=${end - 1}`;
+    return numbersOf(await this.bytes(path, size, signal), run.config.precision);
+  }
+
   /** [3, size]: weights, first and second moments after a kept epoch. */
   async state(run: RunInfo, epoch: number, signal?: AbortSignal): Promise<Numbers> {
     const bytes = await this.bytes(

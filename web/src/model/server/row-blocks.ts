@@ -21,8 +21,7 @@ export class RowBlocks {
   readonly count: number;
   private readonly most: number; // blocks held
   private readonly held = new Map<number, Numbers>(); // the one used last, last
-  private readonly coming = new Map<number, Promise<void>>();
-  private readonly closing = new AbortController();
+  private readonly coming = new Map<number, { request: Promise<void>; control: AbortController }>();
 
   constructor(private readonly options: BlockOptions) {
     const { rows, rowBytes, blockBytes = 2 ** 18, wholeBytes = 2 ** 22 } = options;
@@ -37,6 +36,11 @@ export class RowBlocks {
     let total = 0;
     for (const block of this.held.values()) total += block.byteLength;
     return total;
+  }
+
+  /** Whether there is such a row, here or not. */
+  holds(row: number): boolean {
+    return row >= 0 && row < this.options.rows;
   }
 
   has(row: number): boolean {
@@ -60,9 +64,12 @@ export class RowBlocks {
     const index = this.blockOf(row);
     if (this.held.has(index)) return Promise.resolve();
     const known = this.coming.get(index);
-    if (known) return known;
-    const request = this.fetch(index).finally(() => this.coming.delete(index));
-    this.coming.set(index, request);
+    if (known) return known.request;
+    const control = new AbortController();
+    const request = this.fetch(index, control.signal).finally(() => {
+      if (this.coming.get(index)?.control === control) this.coming.delete(index);
+    });
+    this.coming.set(index, { request, control });
     return request;
   }
 
@@ -79,9 +86,18 @@ export class RowBlocks {
     }
   }
 
+  /** Calls off what is under way for other blocks than that of a row. */
+  onlyLoad(row: number): void {
+    for (const [index, { control }] of [...this.coming]) {
+      if (index === this.blockOf(row)) continue;
+      this.coming.delete(index);
+      control.abort();
+    }
+  }
+
   /** Calls off what is under way and forgets everything. */
   close(): void {
-    this.closing.abort();
+    for (const { control } of this.coming.values()) control.abort();
     this.held.clear();
   }
 
@@ -93,10 +109,10 @@ export class RowBlocks {
     return Math.min(this.blockRows, this.options.rows - index * this.blockRows);
   }
 
-  private async fetch(index: number): Promise<void> {
+  private async fetch(index: number, signal: AbortSignal): Promise<void> {
     const first = index * this.blockRows;
-    const block = await this.options.fetch(first, first + this.rowsIn(index), this.closing.signal);
-    if (this.closing.signal.aborted) return;
+    const block = await this.options.fetch(first, first + this.rowsIn(index), signal);
+    if (signal.aborted) return;
     this.held.set(index, block);
     for (const oldest of this.held.keys()) {
       if (this.held.size <= this.most) break;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Columns } from "../../../src/model/runs/run-filter";
+import { existingValues, type Columns } from "../../../src/model/runs/run-filter";
 import { RunTable } from "../../../src/model/runs/run-table";
 
 const columns: Columns = {
@@ -48,6 +48,15 @@ const FILTERS: [string, number[]][] = [
   ["nothing:x", []],
   ["nothing>3", []],
   ["ACCURACY>0.9", [0, 3]],
+  ["accuracy > 0.9", [0, 3]],
+  ["accuracy> 0.9", [0, 3]],
+  ["accuracy >0.9", [0, 3]],
+  ["  accuracy   >=\t96.5%  spikes >= 3 ", [3]],
+  ["verdict : ideal", [0]],
+  ["verdict: ideal", [0]],
+  ['-tag = "old one" accuracy != none', [1, 3]],
+  ["look <b>", [1]],
+  ["here nice", []],
 ];
 for (const [filter, rows] of FILTERS)
   test(`filter ${JSON.stringify(filter)}`, () =>
@@ -57,7 +66,20 @@ const REFUSED: [string, RegExp][] = [
   ["acuracy>0.9", /^filter: there is no column 'acuracy'; did you mean accuracy\?$/],
   ["zzz=1", /^filter: there is no column 'zzz'; the columns are id, seed, .*\.$/],
   ["accuracy>high", /^filter: accuracy>: expected a number, but got 'high'; such as accuracy>1\.$/],
-  ["accuracy>", /^filter: accuracy> needs a value after it\.$/],
+  ["accuracy>", /^filter: accuracy> needs a value after it, such as accuracy>=1\.$/],
+  ["accuracy > ", /^filter: accuracy> needs a value after it/],
+  ["tag:nice accuracy >=", /^filter: accuracy>= needs a value after it/],
+  ["verdict:", /^filter: verdict: needs a value after it, such as verdict:ideal\.$/],
+  ["nothing >", /^filter: nothing> needs a value after it, such as nothing=none\.$/],
+  ["acuracy > 0.9", /did you mean accuracy/],
+  ["acc", /no run has the word 'acc'; to compare the column accuracy, write accuracy>=1\.$/],
+  ["accuracy", /no run has the word 'accuracy'/],
+  ["accuracy !", /no run has the word 'accuracy'/],
+  ["ideal ver", /no run has the word 'ver'; to compare the column verdict, write verdict:ideal\.$/],
+  ["-", /- needs a word or a comparison after it/],
+  ["tag:nice -", /- needs a word or a comparison after it/],
+  ['"old', /a quote is missing at the end of "old\.$/],
+  ['tag:"old', /a quote is missing at the end of "old\.$/],
   ["verdict>ideal", /^filter: verdict is text, so > has no meaning; write verdict:ideal\.$/],
   ["__proto__=1", /no column/],
   ["constructor:x", /no column/],
@@ -67,6 +89,26 @@ for (const [filter, message] of REFUSED)
   test(`refused ${filter.slice(0, 30)}`, () => {
     assert.throws(() => table.rows(filter, ""), { name: "ReadableError", message });
   });
+
+test("a filter that is being typed never empties the table without a word", () => {
+  const filter = 'accuracy > 0.9 verdict : ideal tag = "old one" spikes >= 2';
+  for (let end = 1; end <= filter.length; end++) {
+    const part = filter.slice(0, end);
+    try {
+      assert.ok(table.rows(part, "").length > 0, part);
+    } catch (error) {
+      assert.equal((error as Error).name, "ReadableError", part);
+    }
+  }
+});
+
+test("what there is in the columns that a filter names", () => {
+  const told = existingValues("verdict:nosuch tag=old accuracy>2 spikes=3 nothing:x word", table);
+  assert.equal(
+    told,
+    "verdict here: ideal, unsolved, value-corrected. tags here: nice, old one. nothing here: none.",
+  );
+});
 
 const SHARED: [string, number[]][] = [
   ["lr=0.003", [0, 1]],

@@ -19,6 +19,8 @@ const run = {
   task: modularAddition(2, 2, [1]),
   embeddings: 2,
   weightEpochs: Int32Array.of(0, 10, 20, 30),
+  notReplayable: "It was imported.",
+  epochs: 30,
   diverged: null,
   lastSoundEpoch: 30,
 } as unknown as RunInfo;
@@ -58,6 +60,12 @@ for (const [start, peak, before, after] of AROUND)
   test(`a spike from ${start} to ${peak} lies between kept epochs ${before} and ${after}`, () => {
     assert.deepEqual(epochsAround({ start, peak }, run), { before, after });
   });
+
+test("where every epoch can be had, a spike lies between its own", () => {
+  const every = { ...run, notReplayable: null };
+  assert.deepEqual(epochsAround({ start: 13, peak: 14 }, every), { before: 12, after: 14 });
+  assert.deepEqual(epochsAround({ start: 0, peak: 0 }, every), { before: 0, after: 1 });
+});
 
 test("displacement by hand, the farthest first, blow-ups left out", () => {
   const [before, after] = [sceneOver(plan), sceneOver(plan)];

@@ -31,6 +31,7 @@ const ANSWER = {
   size: SIZE,
   weight_epochs: KEPT,
   state_epochs: [0, 98],
+  not_replayable: "It was imported.",
   curves: ["train_loss", "test_loss"],
   sets: { train: 2, test: null },
   origin: null,
@@ -129,7 +130,7 @@ test("a run opens with its curves; weights come whole when they are few", async 
   assert.throws(() => run.weights(7), { name: "ReadableError", message: /epoch 7 are not loaded/ });
   await run.load(7);
   assert.deepEqual(run.weights(7), weights.slice(3 * SIZE, 4 * SIZE));
-  assert.equal(run.keptEpoch(7), 6);
+  assert.deepEqual([run.source(6), run.source(7), run.shownEpoch(7)], ["kept", "nearest", 6]);
   assert.deepEqual(run.weights(1e9), weights.slice(49 * SIZE));
   assert.deepEqual(run.weights(-5), weights.slice(0, SIZE));
   assert.equal(asked.filter((each) => each.includes("/weights")).length, 1);
@@ -185,7 +186,15 @@ test("states, examples, sparklines", async () => {
     message: "The test set of this run is not known.",
   });
   const { thresholds } = details;
-  const table = { state: "s1", count: 3, left_out: 0, columns: {}, same: {}, thresholds };
+  const table = {
+    state: "s1",
+    count: 3,
+    left_out: 0,
+    columns: {},
+    same: {},
+    shares: [],
+    thresholds,
+  };
   assert.equal((await api.sparklines(table))[95], 7);
   await assert.rejects(api.sparklines({ ...table, count: 4 }), {
     message: /96 bytes where 128 were due/,

@@ -1,0 +1,40 @@
+// Weights of every epoch, computed again by the server in blocks of a few: what takes it longer than
+// one request may take is asked for until it is there.
+
+import { bytesOf } from "../kernel/heap";
+import type { Numbers } from "../types";
+import type { RunDetails } from "./answers";
+import { ApiError, type Api } from "./api";
+import { RowBlocks } from "./row-blocks";
+
+const EPOCHS = 32; // of a block: half a second of playing
+const BLOCK = 2 ** 20; // bytes; a single epoch may be more
+const AGAIN = 200; // milliseconds until the server is asked again
+const NOT_YET = 503;
+
+/** null: all epochs were kept, or none can be computed again. */
+export function replayedBlocks(run: RunDetails, api: Pick<Api, "replayed">): RowBlocks | null {
+  const rows = (run.diverged ?? run.epochs) + 1;
+  if (run.notReplayable !== null || !run.weightEpochs.length || run.weightEpochs.length >= rows)
+    return null;
+  const rowBytes = run.size * bytesOf(run.config.precision);
+  return new RowBlocks({
+    rows,
+    rowBytes,
+    blockBytes: Math.min(EPOCHS * rowBytes, BLOCK),
+    wholeBytes: 0,
+    fetch: async (first, end, signal) => {
+      for (;;) {
+        const found = await api.replayed(run, first, end, signal).catch(unlessNotYet);
+        if (found) return found;
+        await new Promise((done) => setTimeout(done, AGAIN));
+        signal.throwIfAborted();
+      }
+    },
+  });
+}
+
+function unlessNotYet(error: unknown): Numbers | null {
+  if (error instanceof ApiError && error.status === NOT_YET) return null;
+  throw error;
+}
