@@ -10,12 +10,12 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dynascope import _kernel, catalog
 from dynascope.catalog import LIMITS, parameter_shapes
-from dynascope.errors import expected, unknown
+from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.frozen_weights import check_frozen
 from dynascope.option_rules import Maybe, Rule
 from dynascope.option_sections import LATER as LATER
@@ -86,6 +86,33 @@ class TaskConfig(TaskOptions):
     def sequences(self) -> int:
         """How many different sequences exist."""
         return int(self.vocab**self.length)
+
+
+class OwnDataTask(TaskConfig):
+    """The task section of a run with data of its own, of which only the sizes mean anything.
+
+    `Data.fit` makes it, and a stored run with data has it again. It equals a `TaskConfig` with the
+    same options and is written as one, so that ids stay; but what asks for a task's sequences or
+    targets refuses it (`named_task`), since they would be those of a task that the run never saw.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TaskConfig) and to_tables(self) == to_tables(other)
+
+    __hash__ = TaskConfig.__hash__
+
+
+def named_task(task: TaskConfig) -> TaskConfig:
+    """The task, unless it stands for data of one's own, of which nothing else is known."""
+    if isinstance(task, OwnDataTask):
+        raise DynascopeError(
+            "task: this config belongs to a run with data of its own and names no task; "
+            "run.examples('train') and run.examples('test') are that run's sequences and targets; "
+            "to train on them, give data=run.data."
+        )
+    return task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +251,15 @@ class Config:
             _known(name)
             section, _, option = name.rpartition(".")
             (tables[section] if section else tables)[option] = value
-        return Config.from_dict(tables)
+        made = Config.from_dict(tables)
+        named = "task.name" in changes  # then it is that task's
+        return made.for_own_data() if isinstance(self.task, OwnDataTask) and not named else made
+
+    def for_own_data(self) -> "Config":
+        """This config as a run with data of its own has it: equal, but its task is no task."""
+        if isinstance(self.task, OwnDataTask):
+            return self
+        return replace(self, task=OwnDataTask(**to_tables(self.task)))
 
     def canonical_json(self) -> str:
         """The text that identifies the run: equal texts and equal seeds give equal weights.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import LATER, Config, TaskConfig
+from dynascope.config import LATER, Config, TaskConfig, named_task
 from dynascope.errors import Description, expected
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
@@ -46,7 +46,7 @@ def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples
     >>> tokens.shape, bool((targets == tokens[:, :5].sum(axis=1) % 2).all())
     ((2048, 12), True)
     """
-    seed = check_seed(seed)
+    task, seed = named_task(task), check_seed(seed)
     if split not in SPLITS:
         raise expected("split", f"one of {', '.join(SPLITS)}", split)
     if split == "unseen":
@@ -130,7 +130,15 @@ class Data:
         sizes = {"task.train_size": len(self.train[1])}
         if len(self.sets[1][1]):
             sizes["task.test_size"] = len(self.sets[1][1])
-        return config.replace(sizes)
+        return config.replace(sizes).for_own_data()
+
+
+def fitted(config: Config, data: object) -> Config:
+    """The config that a run with these data of its own has, or without any (None)."""
+    if data is None:
+        named_task(config.task)
+        return config
+    return check_data(data).fit(config)
 
 
 def check_data(data: object) -> Data:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dynascope.config import Config, check_config
-from dynascope.data import Data, check_data, check_seed
+from dynascope.data import Data, check_seed, fitted
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
@@ -78,8 +78,7 @@ def train(
     >>> [run.seed for run in runs]
     [3, 8]
     """
-    config = check_config(config)
-    config = check_data(data).fit(config) if data is not None else config
+    config = fitted(check_config(config), data)
     wanted = _seeds(seeds)
     threads = count_threads(threads, len(wanted))
     starts = _starts(start, wanted)

@@ -103,6 +103,8 @@ class Run:
     def __post_init__(self) -> None:
         for array in (self.table, self.weights, self.states):
             array.flags.writeable = False  # a record, under an id: copy to change
+        if self.data is not None:
+            object.__setattr__(self, "config", self.config.for_own_data())
 
     @property
     def epochs(self) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import Config, check_config
-from dynascope.data import Data, check_data, check_seed
+from dynascope.data import Data, check_seed, fitted
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
@@ -60,8 +60,7 @@ class Trainer:
         start: Parameters | None = None,
         origin: Origin | None = None,
     ) -> None:
-        config = check_config(config)
-        self.config = check_data(data).fit(config) if data is not None else config
+        self.config = fitted(check_config(config), data)
         self.seed, self.data, self.origin = check_seed(seed), data, origin
         if start is not None:
             start = fitted_start(start, self.config, self.seed)

@@ -21,7 +21,7 @@ from dynascope.analysis._sequences import sequences
 from dynascope.analysis.checks import check_fit
 from dynascope.analysis.shares import is_variance
 from dynascope.analysis.thresholds import ALIAS_SHARE
-from dynascope.config import Config
+from dynascope.config import Config, named_task
 from dynascope.data import Tokens
 from dynascope.model import config_shape
 from dynascope.parameters import Parameters
@@ -75,7 +75,7 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     x0 + x1 + x2 + x3 + x4 explains 100.0% of the variance
     """
     fitting = check_fit(parameters, config)
-    if config.task.vocab != 2 or config.task.name != "modular-addition":
+    if named_task(config.task).vocab != 2 or config.task.name != "modular-addition":
         return None
     tokens = sequences(config, _ALL, _SAMPLE)
     flat = np.ascontiguousarray(fitting.flat, np.float64)

@@ -93,7 +93,7 @@ class StoredRun(Run):
     def config(self) -> Config:
         config, unknown = self._told
         if config is not None and all(name.startswith("training.") for name in unknown):
-            return config
+            return config if self._scalars["data"] is None else config.for_own_data()
         # With another model or task than it was made with, whatever is computed would be wrong.
         raise DynascopeError(
             f"run {self.id}: expected options that this version of dynascope knows, but it has "

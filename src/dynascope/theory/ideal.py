@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import Config
+from dynascope.config import Config, named_task
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import Activations, forward
 from dynascope.parameters import Parameters
@@ -70,7 +70,7 @@ def ideal_head(config: Config, confidence: float = 0.999) -> Head:
 def _checked(config: object) -> Config:
     if not isinstance(config, Config):
         raise expected("config", "a ds.Config", config)
-    if config.task.name != "modular-addition":
+    if named_task(config.task).name != "modular-addition":
         raise expected("task.name", "modular-addition for an ideal head", config.task.name)
     if config.model.dim < 2:
         raise expected("model.dim", "at least 2 for an ideal head", config.model.dim)
