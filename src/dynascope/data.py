@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.config import LATER, Config, TaskConfig, named_task
+from dynascope.config_input import TaskLike, check_task
 from dynascope.errors import Description, expected
+from dynascope.near_misses import guided, guided_class
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
 Targets = npt.NDArray[np.int32]  # [count]
@@ -35,8 +37,10 @@ def check_seed(seed: object) -> int:
     return int(seed)  # type: ignore[call-overload,no-any-return]
 
 
-def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples:
-    """Tokens and targets of one split.
+@guided
+def dataset(task: TaskLike = None, seed: int = 0, split: Split = "train") -> Examples:
+    """Tokens and targets of one split of a task (None: the default); a config or a dict of options
+    tells its task.
 
     `train` and `test` are what a run of this seed uses; `all` is every sequence that exists, in
     the order of its digits; `unseen` those that the train set does not contain (where more than
@@ -46,7 +50,7 @@ def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples
     >>> tokens.shape, bool((targets == tokens[:, :5].sum(axis=1) % 2).all())
     ((2048, 12), True)
     """
-    task, seed = named_task(task), check_seed(seed)
+    task, seed = named_task(check_task(task)), check_seed(seed)
     if split not in SPLITS:
         raise expected("split", f"one of {', '.join(SPLITS)}", split)
     if split == "unseen":
@@ -75,6 +79,7 @@ def without(examples: Examples, seen: Tokens) -> Examples:
     return np.ascontiguousarray(tokens[new]), np.ascontiguousarray(targets[new])
 
 
+@guided_class()
 @dataclass(frozen=True, eq=False)
 class Data:
     """Your own task: `train` and, optionally, `test`, each (tokens [n, N], targets [n]).

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynascope.config import Config, check_config
+from dynascope.config import Config
+from dynascope.config_input import ConfigLike, check_config
 from dynascope.data import Data, check_seed, fitted
 from dynascope.errors import Description, DynascopeError, expected
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs
@@ -55,8 +57,9 @@ def train_job(job: Job) -> Run:
     return trainer.run
 
 
+@guided
 def train(
-    config: Config | None = None,
+    config: ConfigLike = None,
     seeds: int | Iterable[int] = 1,
     *,
     threads: int | None = None,

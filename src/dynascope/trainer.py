@@ -9,14 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import Config, check_config
+from dynascope.config import Config
+from dynascope.config_input import ConfigLike, check_config
 from dynascope.data import Data, check_seed, fitted
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
+from dynascope.near_misses import guided_class
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
+from dynascope.run_places import trainer_places
 from dynascope.tape import Tape
 from dynascope.tasks import task_of
 
@@ -26,6 +29,7 @@ _ALWAYS = 2**62  # steps or epochs: no limit
 _SLICE = 0.2  # seconds of computing between looks at Ctrl-C
 
 
+@guided_class(trainer_places)
 class Trainer:
     """Train one model, recording as `config.record` says.
 
@@ -53,7 +57,7 @@ class Trainer:
 
     def __init__(
         self,
-        config: Config | None = None,
+        config: ConfigLike = None,
         seed: int = 0,
         *,
         data: Data | None = None,

@@ -16,10 +16,11 @@ from dynascope.analysis._sequences import given, own_sequences, sequences
 from dynascope.analysis.checks import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis.correlation import rank_correlation
 from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
-from dynascope.config import Config
+from dynascope.config_input import ConfigLike
 from dynascope.data import Tokens
 from dynascope.errors import expected
 from dynascope.model import forward
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -29,8 +30,9 @@ _AT_ONCE = 2**22  # numbers in memory together
 _MOST = 2**28  # numbers in all: with a large vocabulary, fewer sequences are sampled
 
 
+@guided
 def attention_map(
-    parameters: Parameters, config: Config, tokens: npt.ArrayLike | None = None
+    parameters: Parameters, config: ConfigLike, tokens: npt.ArrayLike | None = None
 ) -> Array:
     """[vocab, length]: the mean attention on a position if a token stands there.
 
@@ -45,7 +47,7 @@ def attention_map(
     >>> bool(np.allclose(attention_map(even, config), 1 / 12))
     True
     """
-    fitting = check_fit(parameters, config)
+    fitting, config = check_fit(parameters, config)
     vocab, length = config.task.vocab, config.task.length
     constant = np.repeat(np.arange(vocab, dtype=np.int32)[:, None], length, axis=1)
     scores = forward(fitting, constant, config.model).scores.astype(float)
@@ -108,6 +110,7 @@ class AttentionSimilarity:
         return float((1 + (others >= self.rank_correlation).sum()) / (1 + len(others)))
 
 
+@guided
 def attention_similarity(
     run: Run, first: int = 0, last: int = -1, others: Sequence[Run] | None = None
 ) -> AttentionSimilarity:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 from dynascope.analysis._sequences import activations, given, own_sequences, sequences
 from dynascope.analysis.checks import check_fit, check_run, sound_parameters
 from dynascope.config import Config
+from dynascope.config_input import ConfigLike
 from dynascope.errors import unknown
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -55,10 +57,11 @@ class EmbeddingDistance:
         return bool(np.linalg.det(self.rotation) < 0)
 
 
+@guided
 def embedding_distance(
     a: Parameters,
     b: Parameters,
-    config: Config,
+    config: ConfigLike,
     of: Of = "embeddings",
     reflections: bool = False,
     centred: bool = False,
@@ -85,13 +88,14 @@ def embedding_distance(
     >>> round(got.relative_before, 6), round(got.after, 6)
     (1.414214, 0.0)
     """
-    one, two = check_fit(a, config, "a"), check_fit(b, config, "b")
+    (one, known), (two, _) = check_fit(a, config, "a"), check_fit(b, config, "b")
     if of not in (*_GROUPS, "sequence"):
         raise unknown("of", of, (*_GROUPS, "sequence"), kind="embedding")
-    rows = [_rows(parameters, config, of, centred, tokens) for parameters in (one, two)]
+    rows = [_rows(parameters, known, of, centred, tokens) for parameters in (one, two)]
     return procrustes(rows[0], rows[1], reflections)
 
 
+@guided
 def travelled(
     run: Run,
     first: int = 0,

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from dynascope.analysis import run_epochs
 from dynascope.analysis import thresholds as t
+from dynascope.analysis.checks import check_run
 from dynascope.analysis.drops import Drop as Drop
 from dynascope.analysis.drops import LossCurve
 from dynascope.analysis.drops import loss_drops as loss_drops
 from dynascope.analysis.rises import Series
-from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]
@@ -111,6 +112,7 @@ class Phases:
         return f"Embeddings clustered at epoch {clustered}, {when} the {accuracy} rose."
 
 
+@guided
 def phases(run: Run) -> Phases:
     """The phases of a run, up to its divergence if it diverged.
 
@@ -119,8 +121,7 @@ def phases(run: Run) -> Phases:
     >>> phases(ds.train(config, progress=False)[0]).by_slope  # too few epochs for a drop
     ()
     """
-    if not isinstance(run, Run):
-        raise expected("run", "a ds.Run", run)
+    run = check_run(run)
     epochs = np.unique(run_epochs.kept_epochs(run, "phases")).tolist()
     return phases_from(run, epochs, lambda asked: run_epochs.shares(run, asked)[:, 0])
 

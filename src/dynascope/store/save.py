@@ -13,6 +13,7 @@ import numpy as np
 
 from dynascope.config import Config
 from dynascope.errors import Description, DynascopeError, expected
+from dynascope.near_misses import guided
 from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
@@ -133,6 +134,7 @@ def _carry_analyses(runs: Runs, path: Path) -> None:
         copy_analyses(folder, ids, path)
 
 
+@guided
 def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     """One new store with the runs of several; files are copied as they are.
 
@@ -148,7 +150,7 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     indices = [check(path) for path in paths]
     for each in (damage for index in indices for damage in index.damage):
         said = f"{each.path}: damaged: {each.why}; its intact parts are kept."
-        warnings.warn(DamageWarning(said), stacklevel=2)
+        warnings.warn(DamageWarning(said), stacklevel=3)
     if not any(len(index.ids) for index in indices):
         raise DynascopeError(
             f"{', '.join(map(str, paths))}: expected runs to merge, but there are none."

@@ -16,8 +16,18 @@ from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
-from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves, spelt_options
+from dynascope.run import (
+    SOLVED_ACCURACY,
+    Origin,
+    Run,
+    Runs,
+    Steps,
+    checked_index,
+    recorded_curves,
+    spelt_options,
+)
 from dynascope.services import services
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
@@ -33,6 +43,7 @@ Array = npt.NDArray[Any]
 Value = TypeVar("Value")
 
 
+@guided
 def load(
     folder: "str | os.PathLike[str]", strict: bool = False, deleted: bool = False
 ) -> "StoredRuns":
@@ -344,7 +355,7 @@ class StoredRuns(Runs):
     def __getitem__(self, index: int | slice) -> "StoredRun | StoredRuns":
         if isinstance(index, slice):
             return self._some(self._chosen[index])
-        at = self._chosen[index]
+        at = self._chosen[checked_index(index)]
         return self._index_run(int(at))
 
     def _index_run(self, at: int) -> StoredRun:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.engine import Crew, count_threads
 from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.progress import Report, Status, reporter
 from dynascope.replay import Replay
 from dynascope.run import Run
@@ -102,6 +103,7 @@ def curvature(
     threads: int | None = None,
     progress: bool | Report = True,
 ) -> tuple[Curvature, ...]: ...
+@guided
 def curvature(
     run: Run,
     epochs: int | Iterable[int] = -1,

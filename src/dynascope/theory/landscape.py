@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from dynascope.analysis.checks import check_run, sound_epoch
 from dynascope.analysis.run_epochs import last_sound_epoch
-from dynascope.config import Config, ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.data import Examples, Split, check_seed
 from dynascope.engine import count_threads
 from dynascope.errors import Description, expected
 from dynascope.frozen_weights import frozen_mask
+from dynascope.near_misses import guided
 from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
@@ -100,11 +101,12 @@ class Landscape:
         return f"of the Hessian's two {which} ({first:.3g} and {second:.3g})"
 
 
+@guided
 def landscape_around(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
     directions: Named | Pair = "negative",
     *,
     extent: float | None = None,
@@ -135,6 +137,7 @@ def landscape_around(
     return _slice(centre, plane, window, points, threads, progress)
 
 
+@guided
 def landscape(
     run: Run,
     epoch: int = -1,

@@ -33,6 +33,7 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.edits import steps_per_epoch
 from dynascope.errors import Description, expected
+from dynascope.near_misses import guided
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
@@ -141,6 +142,7 @@ class Plateau:
         return f"{text}); of the drop alone, {only.escape.five:.0%}."
 
 
+@guided
 def saddles(
     run: Run,
     found: Phases | None = None,
