@@ -7,7 +7,7 @@ from dynascope.cli.run_selection import RUNS, add_runs, chosen, count
 ABOUT = f"Write a note about runs. It replaces any earlier note.\n\n{RUNS}"
 EXAMPLES = """\
 examples:
-  dynascope note runs/first#seed=3 "two spikes, then five clusters"
+  dynascope note runs/first#seed=15 "two spikes, then five clusters"
   dynascope query runs/first "SELECT seed, note FROM runs WHERE note IS NOT NULL"
 """
 

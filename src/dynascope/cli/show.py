@@ -29,7 +29,7 @@ machine can see the runs. Nothing can be changed through it.
 
 examples:
   dynascope show runs/first
-  dynascope show runs/first#seed=3@400
+  dynascope show runs/first#seed=15@80
   dynascope show runs/first --no-open --port 8000
 """
 
