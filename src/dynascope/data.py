@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dynascope import _kernel
 from dynascope.config import LATER, Config, TaskConfig, named_task
 from dynascope.config_input import TaskLike, check_task
-from dynascope.errors import Description, expected
+from dynascope.errors import Description, DynascopeError, expected, none_given
 from dynascope.near_misses import guided, guided_class
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
@@ -96,7 +96,7 @@ class Data:
     def __post_init__(self) -> None:
         train = _checked("data.train", self.train)
         if not len(train[1]):
-            raise expected("data.train", "at least one sequence", Description("none"))
+            raise none_given("data.train", "sequence")
         length = train[0].shape[1]
         none = (np.zeros((0, length), np.int32), np.zeros(0, np.int32))
         test = none if self.test is None else _checked("data.test", self.test)
@@ -121,8 +121,10 @@ class Data:
         """The config with this data's sizes, after checking that it fits the data."""
         length = self.train[0].shape[1]
         if config.task.name != LATER["task.name"]:
-            what = "none, since the data says what the targets are"
-            raise expected("task.name", what, config.task.name)
+            raise DynascopeError(
+                f"task.name: leave out {config.task.name!r}: with data of your own, the data says "
+                "what the targets are."
+            )
         if length != config.task.length:
             raise expected("data.train", f"sequences of task.length = {config.task.length}", length)
         for name, (tokens, targets) in zip(("train", "test"), self.sets, strict=True):

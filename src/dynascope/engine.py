@@ -14,7 +14,7 @@ import numpy as np
 from dynascope.config import Config
 from dynascope.config_input import ConfigLike, check_config
 from dynascope.data import Data, check_seed, fitted
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected, none_given
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
@@ -232,7 +232,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if len(wanted) > MAX_RUNS:
         raise expected("seeds", f"at most {MAX_RUNS} runs", Description("more"))
     if not wanted:
-        raise expected("seeds", "at least one seed", Description("none"))
+        raise none_given("seeds", "seed")
     if len(set(wanted)) < len(wanted):
         twice = Counter(wanted).most_common(1)[0][0]
         raise expected("seeds", "each seed once", Description(f"{twice} twice"))

@@ -14,7 +14,7 @@ from dynascope import _kernel, catalog
 from dynascope.config import Config, ModelConfig, TrainingConfig
 from dynascope.config_input import ConfigLike, ModelLike, check_config, check_model
 from dynascope.data import check_seed, check_targets, check_tokens
-from dynascope.errors import Description, DynascopeError, expected, unknown
+from dynascope.errors import DynascopeError, expected, none_given, unknown
 from dynascope.near_misses import guided
 from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters, check_parameters
@@ -179,7 +179,7 @@ class Call:
         """At least one sequence, and the targets."""
         checked = self.sequences(tokens)
         if not len(checked):
-            raise expected("tokens", "at least one sequence", Description("none"))
+            raise none_given("tokens", "sequence")
         classes = self.sizes["embeddings"]
         return checked, check_targets("targets", targets, len(checked), classes)
 

@@ -57,7 +57,7 @@ _ARGUMENTS = {  # argument: other words for it
     "ablate": "mask cut remove",
 }
 
-_COMPUTES = "dynascope computes on the processor; threads says on how many cores"
+_COMPUTES = "dynascope runs on the CPU; threads says on how many cores"
 _ONE_BLOCK = "the model is one block with one query"
 NOT_HERE = {
     **dict.fromkeys(("device", "cuda", "gpu", "gpus", "accelerator"), _COMPUTES),
@@ -66,10 +66,10 @@ NOT_HERE = {
         _ONE_BLOCK,
     ),
     "dropout": "the model has no dropout",
-    "shuffle": "batches are shuffled anew every epoch, by the seed",
+    "shuffle": "every epoch shuffles the batches again, as the seed says",
     **dict.fromkeys(("loss", "loss_fn", "criterion"), "the loss is the cross-entropy"),
     **dict.fromkeys(
-        ("callback", "callbacks"), "to look at a run on the way, use ds.Trainer and advance it"
+        ("callback", "callbacks"), "to look at a run while it trains, use ds.Trainer and advance it"
     ),
 }
 """Words of other libraries for what there is none of, and why."""

@@ -142,7 +142,7 @@ class Parameters(Mapping[str, Array]):
                 raise expected("parameters", f"shapes {self.shapes}", other.shapes)
             return Parameters.from_flat(operation(self.flat, other.flat), self.shapes)
         if not isinstance(other, int | float | np.number):
-            raise expected("parameters", "a number or ds.Parameters to go with", other)
+            raise expected("parameters", "a number or ds.Parameters to combine with", other)
         return Parameters.from_flat(operation(self.flat, float(other)), self.shapes)
 
     def __add__(self, other: object) -> "Parameters":

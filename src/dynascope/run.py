@@ -196,8 +196,7 @@ class Run:
     def _why_not_replayable(self) -> str | None:
         if self.origin and self.origin.kind == "import":
             return (
-                "it was imported without data and moments; look at a kept epoch, or fine-tune "
-                "from it."
+                "it was imported without data and moments; use a kept epoch, or fine-tune from it."
             )
         if self.unknown_options:
             return (

@@ -196,8 +196,8 @@ class OwnTask(Task):
 
     def targets(self, tokens: object) -> Targets:
         raise DynascopeError(
-            "task: expected one that gives targets to any sequence, but this run has data of its "
-            "own; examples('train') and examples('test') have theirs."
+            "task: only the targets of its own sequences are known, since this run has data of its "
+            "own; examples('train') and examples('test') give them."
         )
 
     @cached_property
@@ -208,7 +208,7 @@ class OwnTask(Task):
 
     def design(self) -> Design:
         raise DynascopeError(
-            "task: expected one whose symmetries are known, but this run has data of its own."
+            "task: its symmetries are not known, since this run has data of its own."
         )
 
 

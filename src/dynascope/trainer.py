@@ -164,8 +164,8 @@ class Trainer:
         self._check_going_on("options")
         if self._kernel.step_in_epoch:
             raise DynascopeError(
-                "options: expected the end of an epoch, but training is "
-                f"{self._kernel.step_in_epoch} steps into one; advance(1) ends it."
+                "options: they can only change at the end of an epoch, but training is "
+                f"{self._kernel.step_in_epoch} steps into one; call advance(1) first."
             )
         changes = changed_options(self.config, self._edits, self.epoch, options)
         if not changes:

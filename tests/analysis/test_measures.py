@@ -101,7 +101,7 @@ def test_bad_limits(eps: Any) -> None:
 
 def test_no_sequences() -> None:
     none = np.zeros((0, 5), np.int32)
-    with pytest.raises(ds.DynascopeError, match="tokens: expected at least one sequence"):
+    with pytest.raises(ds.DynascopeError, match="tokens: give at least one sequence"):
         sparsity(ds.initial_parameters(SMALL), SMALL, tokens=none)
 
 

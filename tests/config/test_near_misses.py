@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "a seed": (lambda: any_.train(seed=3), "did you mean seeds=3?"),
     "a number of seeds": (lambda: any_.train(n_seeds=3), "did you mean seeds=3?"),
     "seeds of a trainer": (lambda: any_.Trainer(seeds=3), "did you mean seed=3?"),
-    "a device": (lambda: any_.train(device="cuda"), "computes on the processor"),
+    "a device": (lambda: any_.train(device="cuda"), "runs on the CPU"),
     "jobs": (lambda: any_.train(n_jobs=2), "did you mean threads=2?"),
     "verbose": (lambda: any_.train(verbose=False), "did you mean progress=False?"),
     "a slip": (lambda: any_.train(thread=2), "did you mean 'threads'?"),

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dynascope.catalog import LIMITS
 from dynascope.config import Config, named_task
 from dynascope.data import Tokens, check_tokens, dataset
-from dynascope.errors import Description, expected
+from dynascope.errors import expected, none_given
 from dynascope.model import Activations, forward
 from dynascope.parameters import Parameters
 from dynascope.run import Run
@@ -37,7 +37,7 @@ def given(tokens: npt.ArrayLike, config: Config) -> Tokens:
     """Sequences that somebody wants a model of this config measured on, checked."""
     rows = check_tokens("tokens", tokens, config.task.vocab)
     if not len(rows):
-        raise expected("tokens", "at least one sequence", Description("none"))
+        raise none_given("tokens", "sequence")
     if rows.shape[1] != config.task.length:
         raise expected("tokens", f"sequences of length {config.task.length}", rows.shape[1])
     return rows

@@ -56,7 +56,9 @@ def is_one(epochs: object) -> bool:
 def sound_epoch(run: Run, epoch: int) -> int:
     """The epoch, -1 being the last before a divergence; refused from the divergence on."""
     if run.diverged == 0:
-        raise DynascopeError(f"run {run.id}: there is no epoch to measure: it diverged at epoch 0.")
+        raise DynascopeError(
+            f"run {run.id}: there is no epoch to measure, as it diverged at epoch 0."
+        )
     if isinstance(epoch, np.integer | np.ndarray) and np.ndim(epoch) == 0:
         epoch = epoch.item()  # of NumPy, as from np.arange
     if isinstance(epoch, int) and epoch == -1:

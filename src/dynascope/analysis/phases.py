@@ -101,9 +101,11 @@ class Phases:
         clustered, fitted, lead = self.clustered_epoch, self.fitted_epoch, self.lead
         accuracy, least = f"{self.accuracy} accuracy", t.RISE_SIZE
         if clustered is None and fitted is None:
-            return f"Neither between share nor {accuracy} rose by {least} or more."
+            return f"Neither the between share nor the {accuracy} rose by {least} or more."
         if clustered is None:
-            return f"The {accuracy} rose at epoch {fitted}; the between share never by {least}."
+            return (
+                f"The {accuracy} rose at epoch {fitted}; the between share never rose by {least}."
+            )
         if lead is None:
             never = f"the {accuracy} never rose by {least}"
             return f"Embeddings clustered at epoch {clustered}; {never}."

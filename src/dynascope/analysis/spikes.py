@@ -186,7 +186,7 @@ def _explained(run: Run, found: list[Spike], losses: Array, most: int | None) ->
         why = "an imported run cannot be replayed, since its data and moments were not kept"
         return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
     if run.edits or not run.replayable:
-        why = "the options that its steps were made with changed on the way, or are not known"
+        why = "its options changed during training, or are not known"
         return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
     replay, train = Replay(run), TrainSet.of(run)
 

@@ -82,12 +82,12 @@ def leave(ended: bool) -> int:
 def _announce(sandbox: "Sandbox", options: Namespace) -> None:
     if not sandbox.loopback:
         print(
-            f"dynascope: warning: other machines reach {options.host}; whoever has the address "
-            "below sees these runs, and the connection is not encrypted.",
+            f"dynascope: warning: other machines can reach {options.host}: anyone who has the "
+            "address below can see these runs, and the connection is not encrypted.",
             file=sys.stderr,
         )
     runs = many(len(sandbox.library.opened.runs), "run")
-    print(f"{runs} at {sandbox.address}\nCtrl-C ends it.", flush=True)
+    print(f"{runs} at {sandbox.address}\nPress Ctrl-C to stop.", flush=True)
     if not options.no_open and _has_browser():
         # In a thread: some browsers return only when they are closed.
         threading.Thread(target=webbrowser.open, args=(sandbox.address,), daemon=True).start()

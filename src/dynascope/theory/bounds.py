@@ -18,7 +18,7 @@ from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import ModelConfig
 from dynascope.config_input import ModelLike
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.errors import DynascopeError, none_given
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
@@ -140,7 +140,7 @@ def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
     each_asked: list[Any] = [asked] if is_one(asked) else list(asked)
     wanted = [run.checked_epoch(sound_epoch(run, epoch)) for epoch in each_asked]
     if not wanted:
-        raise expected("epochs", "at least one epoch", Description("none"))
+        raise none_given("epochs", "epoch")
     each = [bounds(run.parameters(epoch), tokens, targets, run.config) for epoch in wanted]
     return BoundCurves(
         epochs=np.array(wanted, np.int64),

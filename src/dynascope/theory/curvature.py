@@ -79,7 +79,9 @@ class Curvature:
             return "The optimizer has no sharpness limit: its steps are not linear in gradients."
         limit = f"{self.sharpness_limit:.4g}"
         if self.unstable is None:
-            return f"Whether the optimizer is stable (limit {limit}) is not known: no moments."
+            return (
+                f"Whether the optimizer is stable (limit {limit}) is not known without its moments."
+            )
         of = self.sharpness if self.preconditioned is None else self.preconditioned
         name = "Sharpness" if self.preconditioned is None else "Preconditioned sharpness"
         return f"{name} {of:.4g} is {'beyond' if self.unstable else 'within'} the limit of {limit}."

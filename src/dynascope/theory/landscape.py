@@ -292,7 +292,7 @@ def _toward(run: Run, directions: object, toward: object) -> tuple[int, ...]:
     """The two other epochs of a plane through three; none for other planes."""
     if not isinstance(directions, str) or directions != "epochs":
         if toward is not None:
-            raise expected("toward", "none but with directions='epochs'", toward)
+            raise expected("toward", "nothing unless directions='epochs'", toward)
         return ()
     if not isinstance(toward, tuple | list) or len(toward) != 2:
         raise expected("toward", "the two other epochs of the plane, such as (0, 100)", toward)
