@@ -140,6 +140,12 @@ def test_the_clean_environment_is_clean(extra: str, tmp_path: Path) -> None:
     assert json.loads(done.stdout) == wanted | ({extra: True} if extra else {})
 
 
+def test_a_frame_without_pandas_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    code = "import dynascope as ds; ds.train({'training.epochs': 1}, progress=False).frame()"
+    done = finished([sys.executable, "-c", code], env=clean_environment(tmp_path))
+    assert "frame: pandas is not installed; run `pip install pandas`, or use table()" in done.stderr
+
+
 def test_what_setup_installs_follows_from_the_project() -> None:
     assert {"dynascope", "numpy", "pyarrow", "anyio", "markdown-it-py"} <= installed_by_setup()
     assert not installed_by_setup() & {"pandas", "torch", "ray", "pytest", "ruff"}
