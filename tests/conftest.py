@@ -20,7 +20,7 @@ with contextlib.suppress(ModuleNotFoundError):  # the sanitizer runs go without 
     torch.set_num_threads(1)
 
 # They hold no doctests, and pytest cannot import several of one name for that.
-collect_ignore_glob = ["*conftest.py"]
+collect_ignore_glob = ["*conftest.py", "*sitecustomize.py"]
 
 # Which tests go to the same of the processes that share them (`pytest -n 2`).
 # Paths below tests/, and all that begins so.

@@ -26,6 +26,7 @@ from dynascope.model import Activations as Activations
 from dynascope.model import forward as forward
 from dynascope.model import initial_parameters as initial_parameters
 from dynascope.model import loss_and_gradient as loss_and_gradient
+from dynascope.near_misses import no_attribute as _no_attribute
 from dynascope.parameters import Parameters as Parameters
 from dynascope.run import Origin as Origin
 from dynascope.run import Run as Run
@@ -48,6 +49,16 @@ if TYPE_CHECKING:
 _provide(_wiring)
 
 _MODULES = ("analysis", "theory")
+_PLACES = {  # where people find what they call so
+    **dict.fromkeys(("fit", "run", "train_many"), "ds.train(config, seeds)"),
+    **dict.fromkeys(("read", "open", "read_parquet", "load_runs"), "ds.load(folder)"),
+    **dict.fromkeys(("Model", "Transformer"), "ds.forward, or dynascope.torch.Transformer"),
+    **dict.fromkeys(("save", "dump"), "runs.save(folder)"),
+    **dict.fromkeys(("sql", "connect"), "ds.query(folder, sql)"),
+    **dict.fromkeys(("Dataset", "DataLoader"), "ds.dataset, or ds.Data for your own"),
+    **dict.fromkeys(("grad", "gradient", "loss"), "ds.loss_and_gradient"),
+    **dict.fromkeys(("init", "initialize", "init_weights"), "ds.initial_parameters(config, seed)"),
+}
 _LATER = {
     "DamageWarning": "dynascope.store",
     "load": "dynascope.store",
@@ -60,11 +71,17 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     """Names whose modules import Arrow or other slow packages: training does not need them."""
     from importlib import import_module
+    from types import ModuleType
 
     if name in _MODULES:
         return import_module(f"dynascope.{name}")
-    if name not in _LATER:
+    if name.startswith("_"):
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
+    if name not in _LATER:
+        inside = {each: dir(__getattr__(each)) for each in _MODULES}
+        deeper = {own: f"ds.{each}.{own}" for each, names in inside.items() for own in names}
+        own = [each for each in __dir__() if not isinstance(globals().get(each), ModuleType)]
+        raise _no_attribute("dynascope", name, own, deeper | _PLACES)
     value = getattr(import_module(_LATER[name]), name)
     globals()[name] = value
     return value

@@ -41,28 +41,30 @@ DECLARATIONS = {
                 "double", "how far the measure that decides is from its threshold"
             ),
             "exact_accuracy": Column(
-                "double", "on all sequences (or a large sample), trained on or not", share=True
+                "double",
+                "accuracy on all sequences (or a large sample), trained on or not",
+                share=True,
             ),
             "between_share": Column(
-                "double", "variance of the sequence embedding between multisets", share=True
+                "double", "share of the sequence embedding's variance between multisets", share=True
             ),
             "permutation_share": Column(
-                "double", "between the orderings of a multiset", share=True
+                "double", "share between the orderings of a multiset", share=True
             ),
             "suffix_share": Column(
-                "double", "between irrelevant tokens; the three sum to 1", share=True
+                "double", "share between irrelevant tokens; the three sum to 1", share=True
             ),
             "permutation_survival": Column(
                 "double", "how often the prediction survives a permutation", share=True
             ),
             "suffix_survival": Column(
-                "double", "and a redraw of the irrelevant tokens", share=True
+                "double", "how often it survives a redraw of the irrelevant tokens", share=True
             ),
             "relevant_attention": Column(
                 "double", "attention on the relevant positions together", share=True
             ),
-            "clusters": Column("int64", "of sequence embeddings"),
-            "expected_clusters": Column("int64", "of a perfect one"),
+            "clusters": Column("int64", "clusters of sequence embeddings"),
+            "expected_clusters": Column("int64", "clusters of a perfect circuit"),
             "culprits": Column(
                 "list<int64>", "positions that break an invariance, the worst first"
             ),
@@ -70,7 +72,7 @@ DECLARATIONS = {
                 "list<int64>", "weights of the sum that explains the embedding best"
             ),
             "alias_share": Column("double", "share of the variance that it explains", share=True),
-            "alias_holds": Column("bool", "whether hardly anything else is left"),
+            "alias_holds": Column("bool", "whether that sum explains nearly everything"),
         },
     ),
     "phases": Declaration(
@@ -79,21 +81,21 @@ DECLARATIONS = {
             "drops": Column(
                 "list<int64>", "epochs at which the train loss drops, by its slope", True
             ),
-            "drops_agree": Column("bool", "whether change points say the same"),
+            "drops_agree": Column("bool", "whether change points give the same epochs"),
             "clustered_epoch": Column(
-                "int64", "`between_share` has done half of its rise; null: it did not rise"
+                "int64", "when `between_share` is halfway through its rise; null: it did not rise"
             ),
-            "fitted_epoch": Column("int64", "the accuracy has done half of its rise"),
-            "lead": Column("int64", "the second minus the first", True),
+            "fitted_epoch": Column("int64", "when the accuracy is halfway through its rise"),
+            "lead": Column("int64", "`fitted_epoch` minus `clustered_epoch`", True),
         },
     ),
     "spikes": Declaration(
         version=1,
         columns={
-            "spikes": Column("int64", "how many the train loss has", True),
-            "spike_epochs": Column("list<int64>", "where each is highest", True),
-            "spike_rises": Column("list<double>", "its height over the recent median"),
-            "spike_causes": Column("list<string>", "what each came from, or unexplained", True),
+            "spikes": Column("int64", "number of spikes of the train loss", True),
+            "spike_epochs": Column("list<int64>", "epoch at which each is highest", True),
+            "spike_rises": Column("list<double>", "height of each over the recent median"),
+            "spike_causes": Column("list<string>", "cause of each, or unexplained", True),
         },
     ),
 }

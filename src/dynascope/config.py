@@ -9,19 +9,28 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dynascope import _kernel, catalog
 from dynascope.catalog import LIMITS, parameter_shapes
-from dynascope.errors import expected, unknown
+from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.frozen_weights import check_frozen
+from dynascope.near_misses import guided_class, refuse_assignment
 from dynascope.option_rules import Maybe, Rule
 from dynascope.option_sections import LATER as LATER
 from dynascope.option_sections import OPTIONS as OPTIONS
 from dynascope.option_sections import listing, options_class, settle
-from dynascope.option_tables import from_tables, from_toml, to_tables, toml_value
+from dynascope.option_tables import (
+    from_table,
+    from_tables,
+    from_toml,
+    nested,
+    to_tables,
+    toml_value,
+)
+from dynascope.option_words import option_meant, option_places
 
 if TYPE_CHECKING:
     from dynascope._kernel import (
@@ -36,7 +45,22 @@ else:
     TrainingOptions, RecordOptions = options_class("training"), options_class("record")
     Precision = str
 
+Class = TypeVar("Class")
 
+
+def _options_of(section: str) -> Callable[[type[Class]], type[Class]]:
+    """A decorator for a dataclass of options: what goes wrong with one is said in a sentence."""
+
+    def path(name: str) -> str:
+        return f"{section}.{name}" if section else (option_meant(name) or name)
+
+    def decorate(cls: type[Class]) -> type[Class]:
+        return guided_class(lambda: option_places("config"))(refuse_assignment(path)(cls))
+
+    return decorate
+
+
+@_options_of("task")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskConfig(TaskOptions):
     """What sequences of `length` tokens should give; only `relevant` positions count.
@@ -88,6 +112,34 @@ class TaskConfig(TaskOptions):
         return int(self.vocab**self.length)
 
 
+class OwnDataTask(TaskConfig):
+    """The task section of a run with data of its own, of which only the sizes mean anything.
+
+    `Data.fit` makes it, and a stored run with data has it again. It equals a `TaskConfig` with the
+    same options and is written as one, so that ids stay; but what asks for a task's sequences or
+    targets refuses it (`named_task`), since they would be those of a task that the run never saw.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TaskConfig) and to_tables(self) == to_tables(other)
+
+    __hash__ = TaskConfig.__hash__
+
+
+def named_task(task: TaskConfig) -> TaskConfig:
+    """The task, unless it stands for data of one's own, of which nothing else is known."""
+    if isinstance(task, OwnDataTask):
+        raise DynascopeError(
+            "task: this config belongs to a run with data of its own and names no task; "
+            "run.examples('train') and run.examples('test') are that run's sequences and targets; "
+            "to train on them, give data=run.data."
+        )
+    return task
+
+
+@_options_of("model")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig(ModelOptions):
     """One block with one query.
@@ -101,6 +153,7 @@ class ModelConfig(ModelOptions):
         settle(self, "model")
 
 
+@_options_of("training")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig(TrainingOptions):
     """How the model is trained.
@@ -131,6 +184,7 @@ class TrainingConfig(TrainingOptions):
         return catalog.SCHEDULES[self.schedule].ends
 
 
+@_options_of("record")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordConfig(RecordOptions):
     """What is recorded; it does not change the run.
@@ -149,6 +203,7 @@ class RecordConfig(RecordOptions):
         settle(self, "record")
 
 
+@_options_of("")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything that decides a run except its seed, starting weights and data.
@@ -166,9 +221,11 @@ class Config:
 
     def __post_init__(self) -> None:
         for section, kind in SECTIONS.items():
-            if not isinstance(getattr(self, section), kind):
-                what = f"an instance of {kind.__name__}"
-                raise expected(section, what, getattr(self, section))
+            given = getattr(self, section)
+            if isinstance(given, Mapping):
+                object.__setattr__(self, section, from_table(kind, given, section))
+            elif not isinstance(given, kind):
+                raise expected(section, f"a ds.{kind.__name__} or a dict of its options", given)
         settle(self, "")
         task, training, steps = self.task, self.training, self.record.steps
         if training.batch > task.train_size:
@@ -201,9 +258,12 @@ class Config:
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, object]) -> "Config":
-        """A config from tables as `to_dict` makes them; missing options have their defaults.
+        """A config from tables as `to_dict` makes them, or from dotted names; missing options have
+        their defaults.
 
         >>> Config.from_dict({"model": {"dim": 3}}) == Config(model=ModelConfig(dim=3))
+        True
+        >>> Config.from_dict({"model.dim": 3}) == Config(model=ModelConfig(dim=3))
         True
         """
         return from_tables(cls, SECTIONS, tables)
@@ -214,17 +274,32 @@ class Config:
         return from_toml(cls, SECTIONS, path)
 
     def replace(self, changes: Mapping[str, object]) -> "Config":
-        """This config with some options changed, all at once, under their dotted names.
+        """This config with some options changed, all at once, under their dotted names or in
+        tables.
 
-        >>> Config().replace({"model.dim": 3, "training.lr": 0.01}).model.dim
+        >>> Config().replace({"model.dim": 3, "training": {"lr": 0.01}}).model.dim
         3
         """
-        tables = self.to_dict()
-        for name, value in changes.items():
-            _known(name)
-            section, _, option = name.rpartition(".")
-            (tables[section] if section else tables)[option] = value
-        return Config.from_dict(tables)
+        if not isinstance(changes, Mapping):
+            raise expected("changes", 'a dict such as {"training.lr": 0.01}', changes)
+        tables, new = self.to_dict(), nested(changes, SECTIONS)
+        for name, value in new.items():
+            if name not in SECTIONS:
+                _known(name)
+                tables[name] = value
+                continue
+            for option in value:
+                _known(f"{name}.{option}")
+            tables[name] |= value
+        made = Config.from_dict(tables)
+        named = "name" in new.get("task", ())  # then it is that task's
+        return made.for_own_data() if isinstance(self.task, OwnDataTask) and not named else made
+
+    def for_own_data(self) -> "Config":
+        """This config as a run with data of its own has it: equal, but its task is no task."""
+        if isinstance(self.task, OwnDataTask):
+            return self
+        return replace(self, task=OwnDataTask(**to_tables(self.task)))
 
     def canonical_json(self) -> str:
         """The text that identifies the run: equal texts and equal seeds give equal weights.
@@ -268,19 +343,6 @@ def column_name(option: str) -> str:
     """
     section, _, own = option.rpartition(".")
     return section if own == "name" else own
-
-
-def check_config(config: object) -> Config:
-    """The config, or the default for None; anything else is refused.
-
-    >>> check_config(None) == Config()
-    True
-    """
-    if config is None:
-        return Config()
-    if not isinstance(config, Config):
-        raise expected("config", "a ds.Config", config, "seeds are the second argument of train")
-    return config
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import LATER, Config, TaskConfig
-from dynascope.errors import Description, expected
+from dynascope.config import LATER, Config, TaskConfig, named_task
+from dynascope.config_input import TaskLike, check_task
+from dynascope.errors import Description, DynascopeError, expected, none_given
+from dynascope.near_misses import guided, guided_class
 
 Tokens = npt.NDArray[np.int32]  # [count, length]
 Targets = npt.NDArray[np.int32]  # [count]
@@ -35,8 +37,10 @@ def check_seed(seed: object) -> int:
     return int(seed)  # type: ignore[call-overload,no-any-return]
 
 
-def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples:
-    """Tokens and targets of one split.
+@guided
+def dataset(task: TaskLike = None, seed: int = 0, split: Split = "train") -> Examples:
+    """Tokens and targets of one split of a task (None: the default); a config or a dict of options
+    tells its task.
 
     `train` and `test` are what a run of this seed uses; `all` is every sequence that exists, in
     the order of its digits; `unseen` those that the train set does not contain (where more than
@@ -46,7 +50,7 @@ def dataset(task: TaskConfig, seed: int = 0, split: Split = "train") -> Examples
     >>> tokens.shape, bool((targets == tokens[:, :5].sum(axis=1) % 2).all())
     ((2048, 12), True)
     """
-    seed = check_seed(seed)
+    task, seed = named_task(check_task(task)), check_seed(seed)
     if split not in SPLITS:
         raise expected("split", f"one of {', '.join(SPLITS)}", split)
     if split == "unseen":
@@ -75,6 +79,7 @@ def without(examples: Examples, seen: Tokens) -> Examples:
     return np.ascontiguousarray(tokens[new]), np.ascontiguousarray(targets[new])
 
 
+@guided_class()
 @dataclass(frozen=True, eq=False)
 class Data:
     """Your own task: `train` and, optionally, `test`, each (tokens [n, N], targets [n]).
@@ -91,7 +96,7 @@ class Data:
     def __post_init__(self) -> None:
         train = _checked("data.train", self.train)
         if not len(train[1]):
-            raise expected("data.train", "at least one sequence", Description("none"))
+            raise none_given("data.train", "sequence")
         length = train[0].shape[1]
         none = (np.zeros((0, length), np.int32), np.zeros(0, np.int32))
         test = none if self.test is None else _checked("data.test", self.test)
@@ -116,8 +121,10 @@ class Data:
         """The config with this data's sizes, after checking that it fits the data."""
         length = self.train[0].shape[1]
         if config.task.name != LATER["task.name"]:
-            what = "none, since the data says what the targets are"
-            raise expected("task.name", what, config.task.name)
+            raise DynascopeError(
+                f"task.name: leave out {config.task.name!r}: with data of your own, the data says "
+                "what the targets are."
+            )
         if length != config.task.length:
             raise expected("data.train", f"sequences of task.length = {config.task.length}", length)
         for name, (tokens, targets) in zip(("train", "test"), self.sets, strict=True):
@@ -130,7 +137,15 @@ class Data:
         sizes = {"task.train_size": len(self.train[1])}
         if len(self.sets[1][1]):
             sizes["task.test_size"] = len(self.sets[1][1])
-        return config.replace(sizes)
+        return config.replace(sizes).for_own_data()
+
+
+def fitted(config: Config, data: object) -> Config:
+    """The config that a run with these data of its own has, or without any (None)."""
+    if data is None:
+        named_task(config.task)
+        return config
+    return check_data(data).fit(config)
 
 
 def check_data(data: object) -> Data:

@@ -149,8 +149,8 @@ def changed_options(
     edited = {name for edit in edits for name in edit.options} | changes.keys()
     if after.training.schedule == "cosine" and "training.batch" in edited:
         raise DynascopeError(
-            "training.schedule: expected constant or warmup where the batch changes on the way, "
-            "but got 'cosine', whose length is counted in steps."
+            "training.batch: cannot change under the schedule 'cosine', whose length is counted in "
+            "steps; use constant or warmup."
         )
     return changes
 
@@ -163,5 +163,7 @@ def _check_slots(before: Config, after: Config) -> None:
     old, new = before.training.optimizer, after.training.optimizer
     for slot in SLOTS[new]:
         if slot not in SLOTS[old]:
-            what = f"a rule that can go on from the state of {old} ({', '.join(SLOTS[old])})"
+            what = (
+                f"an optimizer that can continue from the state of {old} ({', '.join(SLOTS[old])})"
+            )
             raise expected("training.optimizer", what, new, f"it needs {slot}")

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynascope.config import Config, check_config
-from dynascope.data import Data, check_data, check_seed
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.config import Config
+from dynascope.config_input import ConfigLike, check_config
+from dynascope.data import Data, check_seed, fitted
+from dynascope.errors import Description, DynascopeError, expected, none_given
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs
@@ -55,8 +57,9 @@ def train_job(job: Job) -> Run:
     return trainer.run
 
 
+@guided
 def train(
-    config: Config | None = None,
+    config: ConfigLike = None,
     seeds: int | Iterable[int] = 1,
     *,
     threads: int | None = None,
@@ -78,8 +81,7 @@ def train(
     >>> [run.seed for run in runs]
     [3, 8]
     """
-    config = check_config(config)
-    config = check_data(data).fit(config) if data is not None else config
+    config = fitted(check_config(config), data)
     wanted = _seeds(seeds)
     threads = count_threads(threads, len(wanted))
     starts = _starts(start, wanted)
@@ -230,7 +232,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if len(wanted) > MAX_RUNS:
         raise expected("seeds", f"at most {MAX_RUNS} runs", Description("more"))
     if not wanted:
-        raise expected("seeds", "at least one seed", Description("none"))
+        raise none_given("seeds", "seed")
     if len(set(wanted)) < len(wanted):
         twice = Counter(wanted).most_common(1)[0][0]
         raise expected("seeds", "each seed once", Description(f"{twice} twice"))

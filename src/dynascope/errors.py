@@ -27,8 +27,8 @@ class DynascopeError(ValueError):
 class Description(str):
     """Our words for what came instead, which stand in a sentence without quotes.
 
-    >>> print(expected("seeds", "at least one seed", Description("none")))
-    seeds: expected at least one seed, but got none.
+    >>> print(expected("start", "weights for every seed", Description("none for seed 3")))
+    start: expected weights for every seed, but got none for seed 3.
     """
 
     __slots__ = ()
@@ -46,6 +46,15 @@ def expected(field: str, what: str, got: object, hint: str = "") -> DynascopeErr
     if hint:
         sentence += f"; {hint}"
     return DynascopeError(sentence if sentence.endswith("?") else sentence + ".")
+
+
+def none_given(field: str, what: str) -> DynascopeError:
+    """The error for an empty list.
+
+    >>> print(none_given("seeds", "seed"))
+    seeds: give at least one seed.
+    """
+    return DynascopeError(f"{field}: give at least one {what}.")
 
 
 def unknown(

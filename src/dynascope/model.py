@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from dynascope import _kernel, catalog
 from dynascope.config import Config, ModelConfig, TrainingConfig
+from dynascope.config_input import ConfigLike, ModelLike, check_config, check_model
 from dynascope.data import check_seed, check_targets, check_tokens
-from dynascope.errors import Description, DynascopeError, expected, unknown
+from dynascope.errors import DynascopeError, expected, none_given, unknown
+from dynascope.near_misses import guided
 from dynascope.option_tables import to_tables
-from dynascope.parameters import Parameters
+from dynascope.parameters import Parameters, check_parameters
 
 Array = npt.NDArray[Any]
 Ablate = Mapping[str, Iterable[int]]
@@ -56,26 +58,30 @@ def config_shape(config: Config) -> _kernel.Shape:
     return kernel_shape(config.model, {**sizes, "embeddings": config.embeddings})
 
 
-def initial_parameters(config: Config, seed: int = 0) -> Parameters:
+@guided
+def initial_parameters(config: ConfigLike = None, seed: int = 0) -> Parameters:
     """The weights that a run of this seed starts from.
 
     Each is drawn for its own place (parameter, row, column): a wider model or more embedding rows
     extend a smaller one; the scale of what is uniform follows the fan-in.
     """
+    config = check_config(config)
     make = _kernel.initialize32 if config.precision == "float32" else _kernel.initialize64
     return Parameters.from_flat(make(config_shape(config), check_seed(seed)), config.shapes)
 
 
+@guided
 def forward(
     parameters: Parameters,
     tokens: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
     ablate: Ablate | None = None,
     patch: Patch | None = None,
 ) -> Activations:
     """Run sequences [n, length] through the model and keep everything.
 
-    `model`: norm, activation and the rest (None: the defaults); of a run, `run.config.model`.
+    `model`: norm, activation and the rest (None: the defaults); of a run, `run.config.model`. A
+    dict of some options, `{"activation": "relu"}`, has the sizes of the parameters.
 
     `ablate`: {"positions": [...], "hidden": [...]}: these positions get no attention (the others
     share it), and these hidden units have activation 0. `patch`: values that replace the computed
@@ -115,11 +121,12 @@ def forward(
     return Activations(**run())
 
 
+@guided
 def loss_and_gradient(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
     ablate: Ablate | None = None,
 ) -> tuple[float, Parameters]:
     """Mean cross-entropy over the sequences, and its gradient as `Parameters`.
@@ -143,19 +150,14 @@ def loss_and_gradient(
 class Call:
     """Parameters and model options that fit together."""
 
-    def __init__(self, parameters: Parameters, model: ModelConfig | Config | None) -> None:
-        if not isinstance(parameters, Parameters):
-            raise expected("parameters", "ds.Parameters", Description(type(parameters).__name__))
-        parameters.check()
+    def __init__(self, parameters: Parameters, model: ModelLike) -> None:
+        check_parameters(parameters)
         rows, dim = parameters.shapes["token_embedding"]
         length = parameters.shapes["position_embedding"][0]
         hidden, bias = parameters.shapes["receptors"][0], "receptor_bias" in parameters
-        model = model.model if isinstance(model, Config) else model
-        if model is None:
-            model = ModelConfig(dim=dim, hidden=hidden, bias=bias)
-        if not isinstance(model, ModelConfig):
-            raise expected("model", "a ds.ModelConfig or a ds.Config", model)
-        for name, got in (("dim", dim), ("hidden", hidden), ("bias", bias)):
+        sizes = {"dim": dim, "hidden": hidden, "bias": bias}
+        model = check_model(model, sizes)
+        for name, got in sizes.items():
             if getattr(model, name) != got:
                 raise expected(
                     f"model.{name}", f"{got}, as in the parameters", getattr(model, name)
@@ -177,7 +179,7 @@ class Call:
         """At least one sequence, and the targets."""
         checked = self.sequences(tokens)
         if not len(checked):
-            raise expected("tokens", "at least one sequence", Description("none"))
+            raise none_given("tokens", "sequence")
         classes = self.sizes["embeddings"]
         return checked, check_targets("targets", targets, len(checked), classes)
 

@@ -29,33 +29,68 @@ def plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def nested(options: Mapping[str, object], sections: Sections) -> dict[str, Any]:
+    """Options that came in tables, under dotted names or both, as tables. Names that are neither
+    stay where they are.
+
+    >>> sections = {"training": dict, "model": dict}
+    >>> nested({"training": {"epochs": 5}, "training.lr": 0.1, "model.dim": 3}, sections)
+    {'training': {'epochs': 5, 'lr': 0.1}, 'model': {'dim': 3}}
+    """
+    tables: dict[str, Any] = {}
+    for name, value in options.items():
+        section, _, option = str(name).rpartition(".")
+        if section in sections:
+            _put(tables, section, {option: value})
+        elif name in sections:
+            _put(tables, name, to_tables(value) if is_dataclass(value) else value)
+        else:
+            tables[name] = value
+    return tables
+
+
+def _put(tables: dict[str, Any], section: str, new: object) -> None:
+    """Add options to a table."""
+    table = tables.setdefault(section, {})
+    for option, value in _table(section, new).items():
+        if option in table:
+            raise DynascopeError(f"{section}.{option}: given twice; give each option once.")
+        table[option] = value
+
+
 def from_tables(cls: type[Options], sections: Sections, tables: object) -> Options:
-    """The dataclass `cls` with the given options and defaults for the rest.
+    """The dataclass `cls` with the given options and defaults for the rest; they come in tables or
+    under dotted names.
 
     `sections`: the dataclasses of those of its fields that are tables themselves.
     """
-    known = _checked(cls, tables, "", OPTIONS)
+    known = _checked(cls, nested(_table("config", tables), sections), "", OPTIONS)
     return cls(
         **{
-            name: _section(sections[name], value, name) if name in sections else value
+            name: from_table(sections[name], value, name) if name in sections else value
             for name, value in known.items()
         }
     )
 
 
-def _section(cls: type[Options], table: object, section: str) -> Options:
+def from_table(cls: type[Options], table: object, section: str) -> Options:
+    """The dataclass of one section."""
     return cls(**_checked(cls, table, section))
 
 
 def _checked(
     cls: type, table: object, where: str, others: Iterable[str] = ()
 ) -> Mapping[str, object]:
-    if not isinstance(table, Mapping):
-        raise expected(where or "config", "a table of options", table)
     known = [field.name for field in fields(cls)]
-    for name in table:
+    for name in (given := _table(where or "config", table)):
         if name not in known:
             raise unknown(where, name, (*known, *others))
+    return given
+
+
+def _table(name: str, table: object) -> Mapping[str, object]:
+    if not isinstance(table, Mapping):
+        raise expected(name, "a table of options", table)
     return table
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dynascope import catalog
 from dynascope._kernel import PARAMETER_NAMES
 from dynascope.errors import Description, DynascopeError, expected, unknown
+from dynascope.near_misses import guided_class, no_attribute
 
 Array = npt.NDArray[Any]
 
@@ -31,6 +32,21 @@ _STATE_DICT = {
 }
 
 
+_PLACES = {  # where people find what they call so
+    "state_dict": "to_state_dict()",
+    "load_state_dict": "ds.Parameters.from_state_dict(state)",
+    **dict.fromkeys(("numpy", "data", "ravel", "flatten", "parameters"), "flat"),
+    **dict.fromkeys(("shape", "size"), "shapes"),
+    **dict.fromkeys(("W_E", "embedding", "wte"), "token_embedding"),
+    **dict.fromkeys(("W_pos", "positional_embedding", "wpe"), "position_embedding"),
+    **dict.fromkeys(("W_in", "fc1"), "receptors"),
+    **dict.fromkeys(("W_out", "fc2"), "assemblers"),
+    "dtype": "flat.dtype",
+    "grad": "ds.loss_and_gradient(parameters, tokens, targets)",
+}
+
+
+@guided_class()
 class Parameters(Mapping[str, Array]):
     """Named weights, all float32 or all float64.
 
@@ -89,7 +105,9 @@ class Parameters(Mapping[str, Array]):
     def __getattr__(self, name: str) -> Array:
         if name != "_views" and name in self._views:
             return self._views[name]
-        raise AttributeError(f"Parameters has no {name!r}; it has {', '.join(self.shapes)}.")
+        if name.startswith("_"):
+            raise AttributeError(f"'Parameters' object has no attribute {name!r}")
+        raise no_attribute("Parameters", name, (*self.shapes, *dir(type(self))), _PLACES)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Assigning to a parameter changes the weights; anything else would only hide them."""
@@ -124,7 +142,7 @@ class Parameters(Mapping[str, Array]):
                 raise expected("parameters", f"shapes {self.shapes}", other.shapes)
             return Parameters.from_flat(operation(self.flat, other.flat), self.shapes)
         if not isinstance(other, int | float | np.number):
-            raise expected("parameters", "a number or ds.Parameters to go with", other)
+            raise expected("parameters", "a number or ds.Parameters to combine with", other)
         return Parameters.from_flat(operation(self.flat, float(other)), self.shapes)
 
     def __add__(self, other: object) -> "Parameters":
@@ -234,3 +252,11 @@ def _shapes_of(given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
         sizes |= zip(catalog.PARAMETERS[name].shape, given[name].shape, strict=True)
     sizes["dim"] = given["token_embedding"].shape[1]
     return catalog.parameter_shapes(sizes, bool(biases))
+
+
+def check_parameters(given: object, field: str = "parameters") -> Parameters:
+    """What a function is given as parameters, once it is sure that they are, and finite."""
+    if not isinstance(given, Parameters):
+        hint = "pass its .parameters()" if hasattr(given, "parameters") else ""
+        raise expected(field, "ds.Parameters", Description(type(given).__name__), hint)
+    return given.check(field)

@@ -54,8 +54,8 @@ class Replay:
     def __init__(self, run: Run) -> None:
         if run.edits:
             raise DynascopeError(
-                f"run {run.id}: expected one whose options stay the same, to follow its steps, but "
-                f"they change at epoch {run.edits[0].epoch}; look at the run that it branches from."
+                f"run {run.id}: its steps cannot be followed, since its options change at epoch "
+                f"{run.edits[0].epoch}; use the run that it branches from."
             )
         self._run, self._config = run, run.config
         self._kernel = Trainer.at(run, 0)._kernel

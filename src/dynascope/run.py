@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,11 +20,13 @@ from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
 from dynascope.data import SPLITS, Data, Examples, Split
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, expected
+from dynascope.near_misses import guided_class
 from dynascope.number_text import fraction
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
+from dynascope.run_places import run_places, runs_places
 from dynascope.services import services
 from dynascope.tasks import Task, task_of
 
@@ -36,6 +39,11 @@ if TYPE_CHECKING:
     from dynascope.trainer import Trainer
 
 Array = npt.NDArray[Any]
+
+
+class IndexTypeError(DynascopeError, TypeError):
+    """What is no place in a list."""
+
 
 # Summary thresholds; one place for the demo's table and whatever sorts runs by success.
 SOLVED_ACCURACY = 0.9
@@ -75,6 +83,7 @@ class Steps:
     weights: Array  # [steps, packed]
 
 
+@guided_class(run_places)
 @dataclass(frozen=True, eq=False)
 class Run:
     """A recorded run. Index 0 of curves and weights is before training.
@@ -104,6 +113,8 @@ class Run:
     def __post_init__(self) -> None:
         for array in (self.table, self.weights, self.states):
             array.flags.writeable = False  # a record, under an id: copy to change
+        if self.data is not None:
+            object.__setattr__(self, "config", self.config.for_own_data())
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Of a copy, or from a pickle: as much a record, though NumPy's copies can be changed."""
@@ -193,8 +204,7 @@ class Run:
     def _why_not_replayable(self) -> str | None:
         if self.origin and self.origin.kind == "import":
             return (
-                "it was imported without data and moments; look at a kept epoch, or fine-tune "
-                "from it."
+                "it was imported without data and moments; use a kept epoch, or fine-tune from it."
             )
         if self.unknown_options:
             return (
@@ -274,8 +284,12 @@ class Run:
 Run.__doc__ = f"{inspect.cleandoc(Run.__doc__ or '')}\n\n{catalog.curve_listing()}\n"
 
 
+@guided_class(runs_places)
 class Runs(Sequence[Run]):
-    """Runs in the order of their seeds; a list that can be saved."""
+    """Runs in the order of their seeds; a list that can be saved.
+
+    `runs + more` has those of both, each once: of two with the same id, the one that got further.
+    """
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self._runs = tuple(runs)
@@ -285,7 +299,25 @@ class Runs(Sequence[Run]):
     @overload
     def __getitem__(self, index: slice) -> "Runs": ...
     def __getitem__(self, index: int | slice) -> "Run | Runs":
-        return Runs(self._runs[index]) if isinstance(index, slice) else self._runs[index]
+        if isinstance(index, slice):
+            return Runs(self._runs[index])
+        return self._runs[checked_index(index)]
+
+    def __add__(self, other: "Runs | Run | Iterable[Run]") -> "Runs":
+        more = [other] if isinstance(other, Run) else other
+        if not isinstance(more, Iterable):
+            return NotImplemented
+        together: dict[str, Run] = {}
+        for run in (*self, *more):
+            if not isinstance(run, Run):
+                raise expected("runs", "ds.Runs or a list of ds.Run to add", run)
+            known = together.get(run.id)
+            if known is None or run.epochs > known.epochs:
+                together[run.id] = run
+        return Runs(together.values())
+
+    def __radd__(self, other: object) -> "Runs":
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # for sum()
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -327,8 +359,16 @@ class Runs(Sequence[Run]):
     def frame(
         self, columns: Sequence[str] | None = None, curves: bool = False
     ) -> "pandas.DataFrame":
-        """`table`, as a pandas data frame."""
-        return self.table(columns, curves).to_pandas()
+        """`table`, as a pandas data frame; needs pandas, which dynascope does not install."""
+        table = self.table(columns, curves)
+        try:
+            import pandas  # noqa: F401
+        except ModuleNotFoundError:
+            raise DynascopeError(
+                "frame: pandas is not installed; run `pip install pandas`, or use table(), which "
+                "is an Arrow table."
+            ) from None
+        return table.to_pandas()
 
     def where(self, condition: str) -> "Runs":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
@@ -356,6 +396,17 @@ class Runs(Sequence[Run]):
         only up to an earlier epoch, are added.
         """
         services().save(self, folder, append)
+
+
+def checked_index(index: object) -> int:
+    """The place of a run in `Runs`."""
+    try:
+        return operator.index(index)  # type: ignore[arg-type]
+    except TypeError:
+        hint = "runs.by_seed(3) finds a run by its seed, runs.where('seed < 3') several"
+        what = "a place in the list, such as runs[0], or a slice"
+        got = index if isinstance(index, str) else Description(type(index).__name__)
+        raise IndexTypeError(str(expected("runs", what, got, hint))) from None
 
 
 def spelt_options(options: Mapping[str, Any]) -> str:

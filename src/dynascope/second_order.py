@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import Config, ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.errors import Description, expected
 from dynascope.model import Call
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
@@ -21,11 +22,12 @@ MAX_DENSE = 8192  # weights: the matrix takes half a gigabyte there
 _AT_ONCE = 256  # rows of it in one call of the kernel; between two, Ctrl-C is heard
 
 
+@guided
 def hessian(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
 ) -> Array:
     """[n, n]: the Hessian of the mean cross-entropy, in the order of `parameters.flat`.
 
@@ -56,12 +58,13 @@ def hessian(
     return made
 
 
+@guided
 def hessian_products(
     parameters: Parameters,
     directions: Parameters | npt.ArrayLike,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
 ) -> Array:
     """The Hessian times a direction [n] (or `Parameters`), or times each row of several [m, n].
 
@@ -112,7 +115,7 @@ def _checked(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None,
+    model: ModelLike,
 ) -> tuple[Call, Array, Array]:
     call = Call(parameters, model)
     return call, *call.examples(tokens, targets)

@@ -2,7 +2,7 @@
 
 import re
 
-from dynascope.errors import expected
+from dynascope.errors import DynascopeError, expected, shown
 
 MAX_RUNS = 10**6  # in one call or command; a slip of the finger must not fill the memory
 _PART = re.compile(r"([0-9]{1,16})(?:-([0-9]{1,16}))?", re.ASCII)
@@ -35,5 +35,5 @@ def _range(part: str, text: str, alone: bool) -> range:
     else:
         last = int(match[2] or first)
     if last < first:
-        raise expected("--seeds", "at least one seed", text)
+        raise DynascopeError(f"--seeds: {shown(text)} has no seeds; give at least one seed.")
     return range(first, last + 1)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dynascope import _kernel
 from dynascope.cached import cached_property
 from dynascope.catalog import TASKS
-from dynascope.config import Config, TaskConfig
+from dynascope.config import Config, TaskConfig, named_task
 from dynascope.data import Data, Examples, Split, Targets, Tokens, check_tokens, dataset, without
 from dynascope.errors import DynascopeError, expected
 
@@ -196,8 +196,8 @@ class OwnTask(Task):
 
     def targets(self, tokens: object) -> Targets:
         raise DynascopeError(
-            "task: expected one that gives targets to any sequence, but this run has data of its "
-            "own; examples('train') and examples('test') have theirs."
+            "task: only the targets of its own sequences are known, since this run has data of its "
+            "own; examples('train') and examples('test') give them."
         )
 
     @cached_property
@@ -208,7 +208,7 @@ class OwnTask(Task):
 
     def design(self) -> Design:
         raise DynascopeError(
-            "task: expected one whose symmetries are known, but this run has data of its own."
+            "task: its symmetries are not known, since this run has data of its own."
         )
 
 
@@ -216,7 +216,7 @@ def task_of(config: Config | TaskConfig, data: Data | None = None) -> Task:
     """The task of a run with this config and, if it has any, these data of its own."""
     if data is not None:
         return OwnTask(data)
-    return _kernel_task(config.task if isinstance(config, Config) else config)
+    return _kernel_task(named_task(config.task if isinstance(config, Config) else config))
 
 
 @lru_cache(maxsize=64)

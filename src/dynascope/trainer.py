@@ -10,15 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import Config, check_config
-from dynascope.data import Data, check_data, check_seed
+from dynascope.config import Config
+from dynascope.config_input import ConfigLike, check_config
+from dynascope.data import Data, check_seed, fitted
 from dynascope.edits import SLOTS, Edit, changed_options, config_at
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
+from dynascope.near_misses import guided_class
 from dynascope.one_thread import Turn, in_turn
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
+from dynascope.run_places import trainer_places
 from dynascope.tape import Tape
 from dynascope.tasks import task_of
 
@@ -29,6 +32,7 @@ _MADE_AGAIN = ("_kernel", "_turn")  # attributes that a copy has of its own
 _SLICE = 0.2  # seconds of computing between looks at Ctrl-C
 
 
+@guided_class(trainer_places)
 class Trainer:
     """Train one model, recording as `config.record` says.
 
@@ -60,15 +64,14 @@ class Trainer:
 
     def __init__(
         self,
-        config: Config | None = None,
+        config: ConfigLike = None,
         seed: int = 0,
         *,
         data: Data | None = None,
         start: Parameters | None = None,
         origin: Origin | None = None,
     ) -> None:
-        config = check_config(config)
-        self.config = check_data(data).fit(config) if data is not None else config
+        self.config = fitted(check_config(config), data)
         self.seed, self.data, self.origin = check_seed(seed), data, origin
         if start is not None:
             start = fitted_start(start, self.config, self.seed)
@@ -204,8 +207,8 @@ class Trainer:
         self._check_going_on("options")
         if self._kernel.step_in_epoch:
             raise DynascopeError(
-                "options: expected the end of an epoch, but training is "
-                f"{self._kernel.step_in_epoch} steps into one; advance(1) ends it."
+                "options: they can only change at the end of an epoch, but training is "
+                f"{self._kernel.step_in_epoch} steps into one; call advance(1) first."
             )
         changes = changed_options(self.config, self._edits, self.epoch, options)
         if not changes:

@@ -101,7 +101,7 @@ def test_bad_limits(eps: Any) -> None:
 
 def test_no_sequences() -> None:
     none = np.zeros((0, 5), np.int32)
-    with pytest.raises(ds.DynascopeError, match="tokens: expected at least one sequence"):
+    with pytest.raises(ds.DynascopeError, match="tokens: give at least one sequence"):
         sparsity(ds.initial_parameters(SMALL), SMALL, tokens=none)
 
 
@@ -381,7 +381,7 @@ def test_a_bias_too_many() -> None:
 def test_slips_have_a_sentence() -> None:
     p = ds.initial_parameters(SMALL)
     slips = {
-        "config: expected a ds.Config": lambda: sparsity(p, None),  # type: ignore[arg-type]
+        "config: expected a ds.Config": lambda: sparsity(p, 3),  # type: ignore[arg-type]
         "run: expected a ds.Run": lambda: travelled(p),  # type: ignore[arg-type]
         "of.tokens: unknown": lambda: embedding_distance(p, p, SMALL, "tokens"),  # type: ignore[arg-type]
         "tokens: expected sequences of length 5": lambda: sparsity(p, SMALL, tokens=[[0, 1]]),

@@ -102,9 +102,9 @@ def test_a_negative_lead() -> None:
     [
         (399.5, 399.5, "Embeddings clustered at epoch 400, when the test accuracy rose."),
         (398.5, 399.5, "Embeddings clustered at epoch 399, 1 epoch before the test accuracy rose."),
-        (9e9, 399.5, "The test accuracy rose at epoch 400; the between share never by 0.1."),
+        (9e9, 399.5, "The test accuracy rose at epoch 400; the between share never rose by 0.1."),
         (399.5, 9e9, "Embeddings clustered at epoch 400; the test accuracy never rose by 0.1."),
-        (9e9, 9e9, "Neither between share nor test accuracy rose by 0.1 or more."),
+        (9e9, 9e9, "Neither the between share nor the test accuracy rose by 0.1 or more."),
     ],
 )
 def test_sentences(clustered: float, fitted: float, sentence: str) -> None:
@@ -138,7 +138,7 @@ def test_runs_without_weights_are_refused() -> None:
         ds.DynascopeError, match=r"record\.weights_every is 0, but phases need the weights"
     ):
         phases(tiny(epochs=30, weights_every=0))
-    with pytest.raises(ds.DynascopeError, match=r"run: expected a ds\.Run, but got 'id'"):
+    with pytest.raises(ds.DynascopeError, match=r"run: expected a ds\.Run, but got str"):
         phases("id")  # type: ignore[arg-type]
 
 

@@ -79,7 +79,7 @@ class Demo:
         """What it has said once it serves."""
         assert self.process.stdout is not None
         said = ""
-        while "Ctrl-C ends it." not in said:
+        while "Press Ctrl-C to stop." not in said:
             line = self.process.stdout.readline()
             assert line, said
             said += line

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from dynascope.config import Config, parse_setting
+from dynascope.config import Config, TaskConfig, parse_setting
 from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.frozen_weights import frozen_mask
 
@@ -195,8 +195,8 @@ def test_replace_suggests_the_dotted_name(name: str, meant: str) -> None:
 
 
 def test_section_of_another_type_is_refused() -> None:
-    with pytest.raises(DynascopeError, match=r"^model: expected an instance of ModelConfig"):
-        Config(model={"dim": 3})  # type: ignore[arg-type]
+    with pytest.raises(DynascopeError, match=r"^model: expected a ds.ModelConfig or a dict of its"):
+        Config(model=TaskConfig())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,25 @@
 """The documentation holds: its examples run, its links lead somewhere, its commands exist.
 
 The `python` and `bash` blocks of a page run in their order, in an empty folder, the Python ones in
-one namespace. Of the `bash` blocks only those of `dynascope` commands run. A block after
-`<!-- not run: reason -->` does not.
+one namespace, in the environment that `scripts/setup` makes. Of the `bash` blocks only those of
+`dynascope` commands run. A block after `<!-- not run: reason -->` does not run, and one after
+`<!-- needs: torch -->` runs with that extra; the text before it must say so, too.
 """
 
 import json
 import os
 import re
 import runpy
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from processes import environment, finished
+from clean_environment import EXTRAS, clean_environment, installed_by_setup, refused_packages
+from processes import finished
 
 from dynascope import _kernel
 
@@ -27,6 +31,7 @@ TEXTS += [ROOT / "tests/QUARANTINE.md", ROOT / "benchmarks/README.md"]
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: \w[^>]*-->\s*\Z")
+NEEDS = re.compile(r"<!-- needs: (\w+) -->\s*\Z")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
 # In code: paths that begin with a folder of the repository.
 PATH = re.compile(r"`((?:\.ci|benchmarks|docs|kernel|scripts|src|tests)/[^\s`]*)")
@@ -36,6 +41,8 @@ class Block(NamedTuple):
     language: str
     code: str
     line: int  # of the page, before the first of the code
+    extra: str  # that it needs, or none
+    section: str  # the text since the last heading
 
 
 def name(page: Path) -> str:
@@ -49,39 +56,120 @@ def examples(page: Path) -> Iterator[Block]:
         language, code = block.groups()
         ours = language == "python" or (language == "bash" and code.startswith("dynascope "))
         if ours and not NOT_RUN.search(text[: block.start()]):
-            yield Block(language, code, text[: block.start()].count("\n") + 1)
+            before = text[: block.start()]
+            needs = NEEDS.search(before)
+            section = re.split(r"^#+ ", before, flags=re.M)[-1]
+            yield Block(language, code, before.count("\n") + 1, needs[1] if needs else "", section)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(examples(page))], ids=name)
-def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    variables = shell(tmp_path / "bin")
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    for block in examples(page):
-        if block.language == "python":
-            placed = "\n" * block.line + block.code  # so that a traceback names the page's line
-            exec(compile(placed, str(page), "exec"), namespace)
-        else:
-            run_in_shell(block, page, variables)
+with_examples = pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(examples(page))], ids=name
+)
 
 
-def shell(folder: Path) -> dict[str, str]:
+@with_examples
+def test_examples(page: Path, tmp_path: Path) -> None:
+    variables = with_command(tmp_path, clean_environment(tmp_path))
+    done = run_page(page, [sys.executable, "-W", "error"], variables, tmp_path / "work")
+    assert done.returncode == 0, f"{name(page)}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+
+
+def with_command(folder: Path, variables: dict[str, str]) -> dict[str, str]:
     """An environment whose command `dynascope` is the package under test."""
-    folder.mkdir()
-    command = folder / "dynascope"
+    command = folder / "bin" / "dynascope"
+    command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dynascope "$@"\n', encoding="utf-8")
     command.chmod(0o755)
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    return environment(PATH=path, PYTHONIOENCODING="utf-8")
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    return {**variables, "PATH": path, "PYTHONIOENCODING": "utf-8"}
 
 
-def run_in_shell(block: Block, page: Path, variables: dict[str, str]) -> None:
-    # The pages name the plainest instruction set of most machines: take that of this one.
-    code = block.code.replace("DYNASCOPE_ISA=sse2", f"DYNASCOPE_ISA={_kernel.usable_isas()[-1]}")
-    done = finished(["bash", "-euo", "pipefail", "-c", code], env=variables)
-    assert done.returncode == 0, f"{name(page)}, line {block.line}:\n{done.stdout}{done.stderr}"
+def run_page(
+    page: Path, python: list[str], variables: dict[str, str], work: Path
+) -> "subprocess.CompletedProcess[str]":
+    """All examples of a page, by this interpreter, in a new folder."""
+    work.mkdir()
+    blocks = [(b.language, for_this_machine(b.code), b.line, b.extra) for b in examples(page)]
+    return subprocess.run(
+        [*python, str(ROOT / "tests/docs/run_page.py"), name(page)],
+        input=json.dumps(blocks),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+        cwd=work,
+        env=variables,
+    )
+
+
+def for_this_machine(code: str) -> str:
+    """The pages name the plainest instruction set of most machines: take that of this one."""
+    return code.replace("DYNASCOPE_ISA=sse2", f"DYNASCOPE_ISA={_kernel.usable_isas()[-1]}")
+
+
+@with_examples
+def test_what_needs_an_extra_says_so(page: Path) -> None:
+    for block in examples(page):
+        if block.extra:
+            assert block.extra in EXTRAS, block.line
+            assert f"extra `{block.extra}`" in block.section, f"{name(page)}, line {block.line}"
+
+
+CLEAN_PROGRAM = """
+import json, sys
+found = {}
+for name in sys.argv[1:]:
+    try:
+        found[name] = bool(__import__(name))
+    except ModuleNotFoundError as error:
+        found[name] = error.name
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("extra", ["", "pandas", "torch"])
+def test_the_clean_environment_is_clean(extra: str, tmp_path: Path) -> None:
+    """What setup does not install cannot be imported there, as if it were not here."""
+    outside = ["pandas", "torch", "pytest", "hypothesis", "ray"]
+    inside = ["dynascope", "numpy", "pyarrow", "duckdb", "scipy", "safetensors", "anyio"]
+    variables = clean_environment(tmp_path, extra)
+    done = finished([sys.executable, "-c", CLEAN_PROGRAM, *outside, *inside], env=variables)
+    assert done.returncode == 0, done.stderr
+    wanted = {**dict.fromkeys(inside, True), **{each: each for each in outside}}
+    assert json.loads(done.stdout) == wanted | ({extra: True} if extra else {})
+
+
+def test_a_frame_without_pandas_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    code = "import dynascope as ds; ds.train({'training.epochs': 1}, progress=False).frame()"
+    done = finished([sys.executable, "-c", code], env=clean_environment(tmp_path))
+    assert "frame: pandas is not installed; run `pip install pandas`, or use table()" in done.stderr
+
+
+def test_what_setup_installs_follows_from_the_project() -> None:
+    assert {"dynascope", "numpy", "pyarrow", "anyio", "markdown-it-py"} <= installed_by_setup()
+    assert not installed_by_setup() & {"pandas", "torch", "ray", "pytest", "ruff"}
+    assert {"torch", "pandas", "pytest"} <= refused_packages()
+    assert "sympy" in installed_by_setup("torch")  # what an extra needs in turn
+
+
+@pytest.mark.slow
+def test_the_readme_in_an_environment_that_setup_made(tmp_path: Path) -> None:
+    """Really made: in a copy of the repository, by `scripts/setup`, with nothing but that."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    copy = tmp_path / "copy"
+    for file in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / file).is_file():
+            (copy / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, copy / file)
+    variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    setup = subprocess.run(
+        ["scripts/setup"], cwd=copy, env=variables, capture_output=True, text=True, check=False
+    )
+    assert setup.returncode == 0, setup.stderr[-4000:]
+    variables["PATH"] = f"{copy / '.venv/bin'}{os.pathsep}{variables['PATH']}"
+    done = run_page(README, [str(copy / ".venv/bin/python")], variables, tmp_path / "work")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
 @pytest.mark.parametrize("page", [*(ROOT / "docs").glob("*.md")], ids=name)
@@ -117,12 +205,6 @@ def test_the_readmes_two_commands() -> None:
     assert "scripts/test" in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
     for script in ("scripts/setup", "scripts/test", "scripts/check", ".ci/run"):
         assert os.access(ROOT / script, os.X_OK), script
-
-
-def test_the_readmes_examples_need_only_what_setup_installs() -> None:
-    """pandas and PyTorch are extras: these would fail after `scripts/setup`."""
-    code = "\n".join(block.code for block in examples(README))
-    assert not re.search(r"\.frame\(|to_pandas|import (pandas|torch)", code)
 
 
 def test_the_readme_counts_what_its_example_counts() -> None:

@@ -188,7 +188,7 @@ LARGE = ds.Config().replace({"model.dim": 64, "model.hidden": 256})
 DEFAULT = ds.initial_parameters(ds.Config())
 X, Y = ds.dataset(ds.Config().task)
 BAD = [
-    (lambda: ds.hessian(DEFAULT, X[:0], Y[:0]), "tokens: expected at least one sequence"),
+    (lambda: ds.hessian(DEFAULT, X[:0], Y[:0]), "tokens: give at least one sequence"),
     (lambda: ds.hessian(DEFAULT, X, Y[:5]), "targets"),
     (lambda: ds.hessian(DEFAULT, X[:, :5], Y), "tokens: expected sequences of length 12"),
     (lambda: ds.hessian(None, X, Y), "parameters: expected ds.Parameters"),  # type: ignore[arg-type]

@@ -125,7 +125,7 @@ def test_other_machines_are_a_warning(store: Path, static: Path) -> None:
         assert server.get("/", Host=f"evil.example:{server.port}").status == 421
         code, stderr = server.stop()
     assert (code, stderr.count("\n")) == (0, 1)
-    assert "warning: other machines reach 0.0.0.0" in stderr
+    assert "warning: other machines can reach 0.0.0.0" in stderr
 
 
 def test_ctrl_c_does_not_wait_for_what_nobody_waits_for(store: Path, static: Path) -> None:

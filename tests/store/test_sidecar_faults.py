@@ -225,7 +225,7 @@ def test_read_only_folders_are_analysed_but_nothing_is_kept(folder: Path, tmp_pa
     rows, told, code, error = json.loads(done.stdout)
     assert rows == three().analyse(progress=False).to_pylist()
     assert len(told) == 1
-    assert "analyses are made but not kept: " in told[0]
+    assert "the analyses could not be saved: " in told[0]
     assert "Read-only file system" in told[0]
     assert (code, error.count("\n")) == (0, 1)
 

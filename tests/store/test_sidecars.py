@@ -143,7 +143,7 @@ NOTES: list[tuple[str, Callable[[], ds.Runs], str, str]] = [
         "own data",
         lambda: train(data=ds.Data(train=ds.dataset(ds.Config().replace(TINY).task, 5)), seeds=1),
         "circuit",
-        "circuit, phases: expected a task whose symmetries are known, but the run has its",
+        "circuit, phases: this analysis needs a task whose symmetries are known, but the run",
     ),
 ]
 
@@ -214,7 +214,7 @@ def test_only_the_columns_in_question_are_read(analysed: Path) -> None:
 @pytest.mark.parametrize("name", ["verdict", "spikes", "analysed", "analysis_note"])
 def test_runs_in_memory_have_none(name: str) -> None:
     """An empty column would be an answer: that no run is so."""
-    text = f"^{name}: expected stored runs, .* analyses are kept of stored runs only: save them"
+    text = f"^{name}: expected stored runs, .* only stored runs keep their analyses, so save them"
     for ask in (
         lambda: three().table(["seed", name]),
         lambda: three().where(f"seed = 0 OR {name} IS NOT NULL"),

@@ -226,7 +226,7 @@ class TestMerge:
         ds.merge([store], tmp_path / "deleted")  # deleted runs are runs
         (tmp_path / "empty" / "runs").mkdir(parents=True)
         for folders, out, text in (
-            ([], "x", "folders: expected at least one folder of runs"),
+            ([], "x", "folders: give at least one folder of runs"),
             (str(store), "x", "folders: expected a list of folders, but got"),
             (store, "x", "folders: expected a list of folders, but got"),
             ([tmp_path / "none"], "x", "none: expected a folder of runs, but it does not exist"),

@@ -361,7 +361,7 @@ ROWS, ANSWERS = [[0] * 12, [1] * 12], [0, 1]
     [
         ((None, ROWS, ANSWERS), "parameters: expected ds.Parameters, but got NoneType."),
         ((P, [], []), "tokens: expected tokens of shape [count, length], but got shape (0,)."),
-        ((P, np.zeros((0, 12), int), []), "tokens: expected at least one sequence, but got"),
+        ((P, np.zeros((0, 12), int), []), "tokens: give at least one sequence"),
         ((P, [[0] * 11], [0]), "tokens: expected sequences of length 12, but got 11."),
         ((P, [["a"] * 12], [0]), "tokens: expected whole numbers"),
         ((P, ROWS, [0, 1, 0]), "targets: expected 2 targets, but got shape (3,)."),
@@ -384,7 +384,7 @@ def test_runs_that_cannot_be_are_refused(run: ds.Run) -> None:
 
     def cases() -> Iterator[tuple[Any, Any, str]]:
         yield 3, None, "run: expected a ds.Run, but got int."
-        yield run, [], "epochs: expected at least one epoch, but got none."
+        yield run, [], "epochs: give at least one epoch."
         yield run, [1000], "epoch: expected a whole number from 0 to 200, but got 1000"
         yield run, [0.5], "epoch: expected a whole number from 0 to 200, but got 0.5."
         yield run, "last", "epoch: expected a whole number from 0 to 200, but got 'l'."

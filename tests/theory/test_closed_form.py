@@ -194,7 +194,7 @@ ROWS, ANSWERS = [[0] * 12, [1] * 12], [0, 1]
         ((P, [[2] * 12], [0]), "tokens: expected numbers from 0 to 1, but got 2."),
         ((P, [[0] * 11], [0]), "tokens: expected sequences of length 12, but got 11."),
         ((P, [0] * 12, [0]), "tokens: expected tokens of shape [count, length]"),
-        ((P, np.zeros((0, 12), int), []), "tokens: expected at least one sequence, but got none"),
+        ((P, np.zeros((0, 12), int), []), "tokens: give at least one sequence"),
         ((P, ROWS, [0]), "targets: expected 2 targets, but got shape (1,)."),
         ((P, ROWS, [0, 2]), "targets: expected numbers from 0 to 1, but got 2."),
         ((P, ROWS, "no"), "targets: expected whole numbers"),

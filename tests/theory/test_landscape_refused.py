@@ -57,7 +57,7 @@ BAD_AROUND: dict[str, tuple[Callable[[], object], str]] = {
     "no threads": (lambda: around(threads=0), "threads: expected a whole number from 1"),
     "no data": (
         lambda: landscape_around(P, TOKENS[:0], TARGETS[:0], SMALL),
-        "tokens: expected at least one sequence",
+        "tokens: give at least one sequence",
     ),
     "missing targets": (
         lambda: landscape_around(P, TOKENS, TARGETS[:5], SMALL),
@@ -91,7 +91,7 @@ BAD_RUN: dict[str, tuple[dict[str, Any], str]] = {
     "no toward": ({"directions": "epochs"}, "toward: expected the two other epochs of the plane"),
     "one epoch": ({"directions": "epochs", "toward": (3,)}, "toward: expected the two other"),
     "a number": ({"directions": "epochs", "toward": 3}, "toward: expected the two other epochs"),
-    "toward without": ({"toward": (0, 1)}, "toward: expected none but with directions='epochs'"),
+    "toward without": ({"toward": (0, 1)}, "toward: expected nothing unless directions='epochs'"),
     "same epoch": (
         {"directions": "epochs", "toward": (3, 3)},
         "toward: expected two epochs that span a plane with epoch 30, but got 3 and 3, on one li",

@@ -28,7 +28,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "no runs": (lambda: ds.train(CONFIG, 0), "seeds: expected from 1 to"),
     "negative runs": (lambda: ds.train(CONFIG, -5), "seeds: expected from 1 to"),
     "absurdly many runs": (lambda: ds.train(CONFIG, 10**15), "seeds: expected from 1 to"),
-    "no seeds": (lambda: ds.train(CONFIG, []), "seeds: expected at least one seed"),
+    "no seeds": (lambda: ds.train(CONFIG, []), "seeds: give at least one seed"),
     "negative seed": (lambda: ds.train(CONFIG, [-1]), "seed: expected a whole number from 0"),
     "huge seed": (lambda: ds.train(CONFIG, [2**53]), "seed: expected a whole number from 0"),
     "seed is a float": (lambda: ds.train(CONFIG, [0.5]), "seed: expected a whole number"),  # type: ignore[list-item]
@@ -96,7 +96,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no sequences": (
         lambda: ds.loss_and_gradient(P, TOKENS[:0], TARGETS[:0]),
-        "tokens: expected at least one sequence",
+        "tokens: give at least one sequence",
     ),
     "too few targets": (
         lambda: ds.loss_and_gradient(P, TOKENS, TARGETS[:3]),
@@ -211,7 +211,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),  # type: ignore[arg-type]
     "data that is empty": (
         lambda: ds.Data(train=(TOKENS[:0], TARGETS[:0])),
-        "data.train: expected at least one sequence",
+        "data.train: give at least one sequence",
     ),
     "data of two lengths": (
         lambda: ds.Data(train=(TOKENS, TARGETS), test=(TOKENS[:, :3], TARGETS)),

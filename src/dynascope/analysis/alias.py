@@ -21,9 +21,11 @@ from dynascope.analysis._sequences import sequences
 from dynascope.analysis.checks import check_fit
 from dynascope.analysis.shares import is_variance
 from dynascope.analysis.thresholds import ALIAS_SHARE
-from dynascope.config import Config
+from dynascope.config import named_task
+from dynascope.config_input import ConfigLike
 from dynascope.data import Tokens
 from dynascope.model import config_shape
+from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.parameters import Parameters
 
@@ -66,7 +68,8 @@ class Alias:
         return f"{text} explains {percent(self.share)} of the variance"
 
 
-def alias(parameters: Parameters, config: Config) -> Alias | None:
+@guided
+def alias(parameters: Parameters, config: ConfigLike) -> Alias | None:
     """The sum that a model computes; None of another task than modular addition, of more than two
     tokens, or without variance.
 
@@ -75,8 +78,8 @@ def alias(parameters: Parameters, config: Config) -> Alias | None:
     >>> print(alias(head.parameters, head.config).describe())
     x0 + x1 + x2 + x3 + x4 explains >99.9% of the variance
     """
-    fitting = check_fit(parameters, config)
-    if config.task.vocab != 2 or config.task.name != "modular-addition":
+    fitting, config = check_fit(parameters, config)
+    if named_task(config.task).vocab != 2 or config.task.name != "modular-addition":
         return None
     tokens = sequences(config, _ALL, _SAMPLE)
     flat = np.ascontiguousarray(fitting.flat, np.float64)

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._sequences import sequences
+from dynascope.analysis._sequences import given, own_sequences, sequences
 from dynascope.analysis.checks import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis.correlation import rank_correlation
 from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
-from dynascope.config import Config
+from dynascope.config_input import ConfigLike
 from dynascope.data import Tokens
 from dynascope.errors import expected
 from dynascope.model import forward
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -29,11 +30,15 @@ _AT_ONCE = 2**22  # numbers in memory together
 _MOST = 2**28  # numbers in all: with a large vocabulary, fewer sequences are sampled
 
 
-def attention_map(parameters: Parameters, config: Config) -> Array:
+@guided
+def attention_map(
+    parameters: Parameters, config: ConfigLike, tokens: npt.ArrayLike | None = None
+) -> Array:
     """[vocab, length]: the mean attention on a position if a token stands there.
 
     The mean is over all that the other positions can hold, exactly, while at most 2**16 sequences
-    exist; else over a fixed sample, which is the same for every model of the task.
+    exist; else over a fixed sample, which is the same for every model of the task. With `tokens`
+    it is over what these sequences have there.
 
     >>> import dynascope as ds
     >>> config = ds.Config()
@@ -42,12 +47,13 @@ def attention_map(parameters: Parameters, config: Config) -> Array:
     >>> bool(np.allclose(attention_map(even, config), 1 / 12))
     True
     """
-    fitting = check_fit(parameters, config)
+    fitting, config = check_fit(parameters, config)
     vocab, length = config.task.vocab, config.task.length
     constant = np.repeat(np.arange(vocab, dtype=np.int32)[:, None], length, axis=1)
     scores = forward(fitting, constant, config.model).scores.astype(float)
     table = vocab * length
-    contexts = sequences(config, ATTENTION_ALL, min(ATTENTION_SAMPLE, max(_MOST // table, 16)))
+    sample = min(ATTENTION_SAMPLE, max(_MOST // table, 16))
+    contexts = sequences(config, ATTENTION_ALL, sample) if tokens is None else given(tokens, config)
     size = max(1, _AT_ONCE // table)
     parts = (contexts[start : start + size] for start in range(0, len(contexts), size))
     return np.asarray(sum(_attention(scores, part) for part in parts) / len(contexts))
@@ -104,13 +110,15 @@ class AttentionSimilarity:
         return float((1 + (others >= self.rank_correlation).sum()) / (1 + len(others)))
 
 
+@guided
 def attention_similarity(
     run: Run, first: int = 0, last: int = -1, others: Sequence[Run] | None = None
 ) -> AttentionSimilarity:
     """Compare the attention maps of two epochs of a run (-1: the last that is sound).
 
     `others` are runs of the same task with other seeds; the run itself, if it is among them, is
-    left out, and so are those that had diverged by `first`.
+    left out, and so are those that had diverged by `first`. Of runs with data of their own the
+    maps are means over the train set.
 
     >>> import dynascope as ds
     >>> config = ds.Config().replace({"training.epochs": 2})
@@ -121,10 +129,9 @@ def attention_similarity(
     """
     run = check_run(run)
     begin, end = sound_epoch(run, first), sound_epoch(run, last)
-    final = attention_map(sound_parameters(run, end), run.config)
-    start = attention_map(sound_parameters(run, begin), run.config)
+    final, start = _map_at(run, end), _map_at(run, begin)
     compared = [other for other in _comparable(run, others) if _reaches(other, begin)]
-    maps = [attention_map(sound_parameters(other, begin), other.config) for other in compared]
+    maps = [_map_at(other, begin) for other in compared]
     return AttentionSimilarity(
         first=begin,
         last=end,
@@ -135,13 +142,21 @@ def attention_similarity(
     )
 
 
-def _comparable(run: Run, others: Sequence[Run] | None) -> list[Run]:
-    def which(task: Any) -> dict[str, Any]:
-        return {"vocab": task.vocab, "length": task.length, "relevant": task.relevant}
+def _map_at(run: Run, epoch: int) -> Array:
+    return attention_map(sound_parameters(run, epoch), run.config, own_sequences(run))
 
-    wanted = which(run.config.task)
+
+def _comparable(run: Run, others: Sequence[Run] | None) -> list[Run]:
+    def which(run: Run) -> dict[str, Any]:
+        task = run.config.task
+        sizes = {"vocab": task.vocab, "length": task.length}
+        if run.data is not None:
+            return {**sizes, "data": run.data.digest()[:8]}
+        return {**sizes, "relevant": task.relevant}
+
+    wanted = which(run)
     for i, other in enumerate(others or ()):
-        got = which(check_run(other, f"others[{i}]").config.task)
+        got = which(check_run(other, f"others[{i}]"))
         if got != wanted:
             raise expected(f"others[{i}]", f"a run of the same task, {wanted}", got)
     return [other for other in others or () if other.id != run.id]

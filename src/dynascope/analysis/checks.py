@@ -6,13 +6,16 @@ import numpy as np
 
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import Config
+from dynascope.config_input import check_config
 from dynascope.errors import Description, DynascopeError, expected
-from dynascope.parameters import Parameters
-from dynascope.run import Run
+from dynascope.parameters import Parameters, check_parameters
+from dynascope.run import Run, Runs
 
 
-def check_fit(parameters: object, config: object, field: str = "parameters") -> Parameters:
-    """The parameters, once it is sure that they are a finite model of this config.
+def check_fit(
+    parameters: object, config: object, field: str = "parameters"
+) -> tuple[Parameters, Config]:
+    """Parameters and config, once it is sure that the former are a finite model of the latter.
 
     >>> import dynascope as ds
     >>> try:
@@ -21,11 +24,9 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
     ...     print(error)
     parameters.token_embedding: expected shape (2, 3), but got (2, 2).
     """
-    if not isinstance(config, Config):
-        raise expected("config", "a ds.Config", config)
-    if not isinstance(parameters, Parameters):
-        raise expected(field, "ds.Parameters", Description(type(parameters).__name__))
-    wanted, got = config.shapes, parameters.shapes
+    config = check_config(config)
+    checked = check_parameters(parameters, field)
+    wanted, got = config.shapes, checked.shapes
     for name in (*wanted, *got):
         if name not in got:
             raise expected(f"{field}.{name}", f"shape {wanted[name]}", Description("none"))
@@ -35,12 +36,13 @@ def check_fit(parameters: object, config: object, field: str = "parameters") -> 
             )
         if got[name] != wanted[name]:
             raise expected(f"{field}.{name}", f"shape {wanted[name]}", got[name])
-    return parameters.check(field)
+    return checked, config
 
 
 def check_run(run: object, field: str = "run") -> Run:
     if not isinstance(run, Run):
-        raise expected(field, "a ds.Run", Description(type(run).__name__))
+        hint = "call it for each run, as in runs[0]" if isinstance(run, Runs) else ""
+        raise expected(field, "a ds.Run", Description(type(run).__name__), hint)
     return run
 
 
@@ -54,7 +56,9 @@ def is_one(epochs: object) -> bool:
 def sound_epoch(run: Run, epoch: int) -> int:
     """The epoch, -1 being the last before a divergence; refused from the divergence on."""
     if run.diverged == 0:
-        raise DynascopeError(f"run {run.id}: there is no epoch to measure: it diverged at epoch 0.")
+        raise DynascopeError(
+            f"run {run.id}: there is no epoch to measure, as it diverged at epoch 0."
+        )
     if isinstance(epoch, np.integer | np.ndarray) and np.ndim(epoch) == 0:
         epoch = epoch.item()  # of NumPy, as from np.arange
     if isinstance(epoch, int) and epoch == -1:
@@ -67,4 +71,4 @@ def sound_epoch(run: Run, epoch: int) -> int:
 
 def sound_parameters(run: Run, epoch: int) -> Parameters:
     """The weights after a sound epoch of a run."""
-    return check_fit(run.parameters(sound_epoch(run, epoch)), run.config)
+    return check_fit(run.parameters(sound_epoch(run, epoch)), run.config)[0]

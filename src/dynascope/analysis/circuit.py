@@ -20,8 +20,10 @@ from dynascope.analysis.shares import Shares, shares_of
 from dynascope.analysis.thresholds import CLEAR_GAP
 from dynascope.analysis.verdict import Verdict, judge
 from dynascope.config import Config, TaskConfig
+from dynascope.config_input import ConfigLike
 from dynascope.engine import count_threads
 from dynascope.model import config_shape
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.tasks import Design, task_of
@@ -55,7 +57,8 @@ class Circuit:
     verdict: Verdict
 
 
-def circuit(parameters: Parameters, config: Config) -> Circuit:
+@guided
+def circuit(parameters: Parameters, config: ConfigLike) -> Circuit:
     """Measure a model and say what it is.
 
     >>> import dynascope as ds
@@ -66,10 +69,11 @@ def circuit(parameters: Parameters, config: Config) -> Circuit:
     >>> round(shares.between + shares.permutation + shares.suffix, 12)
     1.0
     """
-    fitting = check_fit(parameters, config)
-    return measured(np.ascontiguousarray(fitting.flat)[None], config)[0]
+    fitting, known = check_fit(parameters, config)
+    return measured(np.ascontiguousarray(fitting.flat)[None], known)[0]
 
 
+@guided
 def circuits(
     run: Run, epochs: Iterable[int] | None = None, threads: int | None = None
 ) -> list[Circuit]:

@@ -29,6 +29,7 @@ from dynascope.analysis.smoothing import (
 )
 from dynascope.cached import cached_property
 from dynascope.errors import expected, unknown
+from dynascope.near_misses import guided
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -54,6 +55,7 @@ class Drop:
         return exp(self.size)
 
 
+@guided
 def loss_drops(
     loss: npt.ArrayLike, method: Method = "slope", scale: float = 1.0, ceiling: float | None = None
 ) -> tuple[Drop, ...]:

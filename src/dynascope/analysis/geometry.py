@@ -13,10 +13,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._sequences import activations, sequences
+from dynascope.analysis._sequences import activations, given, own_sequences, sequences
 from dynascope.analysis.checks import check_fit, check_run, sound_parameters
 from dynascope.config import Config
+from dynascope.config_input import ConfigLike
 from dynascope.errors import unknown
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 
@@ -55,18 +57,21 @@ class EmbeddingDistance:
         return bool(np.linalg.det(self.rotation) < 0)
 
 
+@guided
 def embedding_distance(
     a: Parameters,
     b: Parameters,
-    config: Config,
+    config: ConfigLike,
     of: Of = "embeddings",
     reflections: bool = False,
     centred: bool = False,
+    tokens: npt.ArrayLike | None = None,
 ) -> EmbeddingDistance:
     """The distance between the embeddings of two models of one config.
 
     `of`: "token", "position", "embeddings" (both, under one rotation, since the model adds them) or
-    "sequence" (of all sequences, or of the test set of seed 0 where more than 2**20 exist).
+    "sequence" (of all sequences, or of the test set of seed 0 where more than 2**20 exist; with
+    `tokens`, of these).
     `centred`: the means of tokens and of positions are taken off first, each from its own, so that
     what is moved from all tokens to all positions, of which the model knows nothing, does not
     count; as given, it counts.
@@ -83,13 +88,14 @@ def embedding_distance(
     >>> round(got.relative_before, 6), round(got.after, 6)
     (1.414214, 0.0)
     """
-    one, two = check_fit(a, config, "a"), check_fit(b, config, "b")
+    (one, known), (two, _) = check_fit(a, config, "a"), check_fit(b, config, "b")
     if of not in (*_GROUPS, "sequence"):
         raise unknown("of", of, (*_GROUPS, "sequence"), kind="embedding")
-    rows = [_rows(parameters, config, of, centred) for parameters in (one, two)]
+    rows = [_rows(parameters, known, of, centred, tokens) for parameters in (one, two)]
     return procrustes(rows[0], rows[1], reflections)
 
 
+@guided
 def travelled(
     run: Run,
     first: int = 0,
@@ -98,10 +104,14 @@ def travelled(
     reflections: bool = False,
     centred: bool = False,
 ) -> EmbeddingDistance:
-    """`embedding_distance` between two epochs of a run (-1: the last that is sound)."""
+    """`embedding_distance` between two epochs of a run (-1: the last that is sound).
+
+    Of a run with data of its own, `sequence` means those of its train set.
+    """
     run = check_run(run)
     start, end = (sound_parameters(run, epoch) for epoch in (first, last))
-    return embedding_distance(start, end, run.config, of, reflections, centred)
+    tokens = own_sequences(run)
+    return embedding_distance(start, end, run.config, of, reflections, centred, tokens)
 
 
 def procrustes(a: Array, b: Array, reflections: bool = False) -> EmbeddingDistance:
@@ -118,9 +128,12 @@ def procrustes(a: Array, b: Array, reflections: bool = False) -> EmbeddingDistan
     )
 
 
-def _rows(parameters: Parameters, config: Config, of: str, centred: bool) -> Array:
+def _rows(
+    parameters: Parameters, config: Config, of: str, centred: bool, tokens: npt.ArrayLike | None
+) -> Array:
     if of == "sequence":
-        pieces = activations(parameters, sequences(config), config)
+        chosen = sequences(config) if tokens is None else given(tokens, config)
+        pieces = activations(parameters, chosen, config)
         groups = [np.concatenate([got.sequence for got in pieces])]
     else:
         groups = [parameters[name] for name in _GROUPS[of]]

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from dynascope.analysis import run_epochs
 from dynascope.analysis import thresholds as t
+from dynascope.analysis.checks import check_run
 from dynascope.analysis.drops import Drop as Drop
 from dynascope.analysis.drops import LossCurve
 from dynascope.analysis.drops import loss_drops as loss_drops
 from dynascope.analysis.rises import Series
-from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]
@@ -100,9 +101,11 @@ class Phases:
         clustered, fitted, lead = self.clustered_epoch, self.fitted_epoch, self.lead
         accuracy, least = f"{self.accuracy} accuracy", t.RISE_SIZE
         if clustered is None and fitted is None:
-            return f"Neither between share nor {accuracy} rose by {least} or more."
+            return f"Neither the between share nor the {accuracy} rose by {least} or more."
         if clustered is None:
-            return f"The {accuracy} rose at epoch {fitted}; the between share never by {least}."
+            return (
+                f"The {accuracy} rose at epoch {fitted}; the between share never rose by {least}."
+            )
         if lead is None:
             never = f"the {accuracy} never rose by {least}"
             return f"Embeddings clustered at epoch {clustered}; {never}."
@@ -111,6 +114,7 @@ class Phases:
         return f"Embeddings clustered at epoch {clustered}, {when} the {accuracy} rose."
 
 
+@guided
 def phases(run: Run) -> Phases:
     """The phases of a run, up to its divergence if it diverged.
 
@@ -119,8 +123,7 @@ def phases(run: Run) -> Phases:
     >>> phases(ds.train(config, progress=False)[0]).by_slope  # too few epochs for a drop
     ()
     """
-    if not isinstance(run, Run):
-        raise expected("run", "a ds.Run", run)
+    run = check_run(run)
     epochs = np.unique(run_epochs.kept_epochs(run, "phases")).tolist()
     return phases_from(run, epochs, lambda asked: run_epochs.shares(run, asked)[:, 0])
 

@@ -65,6 +65,6 @@ def check_symmetries(run: Run) -> None:
     """Refuse a run whose task has no known symmetries for an analysis that is about them."""
     if run.task.groups is None:
         raise DynascopeError(
-            f"run {run.id}: expected a task whose symmetries are known, but the run has its own "
-            "data, whose relevant positions are not known."
+            f"run {run.id}: this analysis needs a task whose symmetries are known, but the run has "
+            "its own data."
         )

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._sequences import activations, sequences
+from dynascope.analysis._sequences import activations, given, sequences
 from dynascope.analysis.checks import check_fit
 from dynascope.analysis.thresholds import SPARSITY_POINTS, SPARSITY_RANGE
-from dynascope.config import Config
-from dynascope.data import check_tokens
-from dynascope.errors import Description, expected
+from dynascope.config_input import ConfigLike
+from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 
 Array = npt.NDArray[Any]
@@ -30,9 +30,10 @@ class Sparsity:
     sequences: int  # how many there were
 
 
+@guided
 def sparsity(
     parameters: Parameters,
-    config: Config,
+    config: ConfigLike,
     eps: npt.ArrayLike = DEFAULT_EPS,
     tokens: npt.ArrayLike | None = None,
 ) -> Sparsity:
@@ -45,10 +46,8 @@ def sparsity(
     >>> sparsity(nothing, config, eps=[0.1, 1]).share.tolist()
     [1.0, 1.0]
     """
-    fitting, limits = check_fit(parameters, config), _checked(eps)
-    rows = sequences(config) if tokens is None else check_tokens("tokens", tokens)
-    if not len(rows):
-        raise expected("tokens", "at least one sequence", Description("none"))
+    (fitting, config), limits = check_fit(parameters, config), _checked(eps)
+    rows = sequences(config) if tokens is None else given(tokens, config)
     hidden = config.model.hidden
     first = np.zeros(hidden * (len(limits) + 1), np.int64)  # by the first limit that is above
     for got in activations(fitting, rows, config):

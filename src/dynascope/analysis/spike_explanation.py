@@ -68,15 +68,15 @@ class Cause:
             [
                 f"Cause: {self.verdict}.",
                 f"In epoch {self.epoch}, after step {self.step}, {_steps(self.steps)} raised the "
-                f"train loss from {self.low:.3g} to {self.high:.3g}; the largest step made "
+                f"train loss from {self.low:.3g} to {self.high:.3g}; the largest step caused "
                 f"{_share(self.largest)} of the rise.",
-                f"The weights moved {d.ratio:.3g} times as far as usual; over the usual distance "
-                f"they would have made {_share(1 - d.removed)} of the rise.",
-                "Against the usual, the normalisation of the embeddings amplified "
+                f"The weights moved {d.ratio:.3g} times as far as usual; moving the usual distance "
+                f"would have caused {_share(1 - d.removed)} of the rise.",
+                "Compared with the usual, the normalisation of the embeddings amplified "
                 f"{_told(m.embeddings)}, that of the sequence embeddings {_told(m.sequences)}, "
                 f"the feed-forward {_told(m.feed_forward)}.",
                 self.adam.describe(),
-                f"By weights, {parts[0][0]} made {_share(parts[0][1] / rise)} of the rise "
+                f"By parameter, {parts[0][0]} caused {_share(parts[0][1] / rise)} of the rise "
                 f"and {parts[1][0]} {_share(parts[1][1] / rise)}.",
                 f"In float64 it {'recurs' if self.recurs_in_float64 else 'does not recur'}.",
             ]
@@ -141,7 +141,7 @@ def _find(replay: Replay, train: TrainSet, event: Event, losses: Array) -> _Rise
     edited = len(pieces) > 1 and piece.done >= first * per_epoch
     if edited and found[0] > np.sqrt(event.before * found.max()):
         epoch = piece.done // per_epoch
-        return f"weights changed by hand after epoch {epoch} raised the loss, not a step"
+        return f"the loss rose because weights were changed by hand after epoch {epoch}"
     low, high = find_rise(found, event.before, max(0, begin - start))
     if found[high] <= found[low]:
         return f"no step of epoch {last} raised the loss"

@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from dynascope.analysis import thresholds as th
 from dynascope.analysis.amplification import TrainSet
+from dynascope.analysis.checks import check_run
 from dynascope.analysis.correlation import correlation, rank_correlation
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.spike_detection import Detected, Event, robust, skip_step, spike_score
 from dynascope.analysis.spike_explanation import Cause, explain
-from dynascope.errors import Description, expected
+from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.replay import Replay
 from dynascope.run import Run
 
@@ -112,6 +114,7 @@ class Spikes:
         return "\n".join([" ".join(told), *(spike.describe() for spike in self.spikes)])
 
 
+@guided
 def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
     """The spikes of a run and, with `why`, their causes; `most`: only of the so many highest rises.
 
@@ -120,10 +123,7 @@ def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
     >>> print(spikes(ds.train(config, seeds=[0], progress=False)[0]).describe().split(".")[0])
     No loss spikes
     """
-    if not isinstance(run, Run):
-        raise expected(
-            "run", "a ds.Run", Description(type(run).__name__), "call it for each run of ds.Runs"
-        )
+    run = check_run(run)
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise expected("most", "None or a whole number of at least 0", most)
     run = run.loaded()
@@ -186,7 +186,7 @@ def _explained(run: Run, found: list[Spike], losses: Array, most: int | None) ->
         why = "an imported run cannot be replayed, since its data and moments were not kept"
         return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
     if run.edits or not run.replayable:
-        why = "the options that its steps were made with changed on the way, or are not known"
+        why = "its options changed during training, or are not known"
         return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
     replay, train = Replay(run), TrainSet.of(run)
 

@@ -41,7 +41,7 @@ def parse(text: str) -> Address:
     """
     match = _FORM.fullmatch(text)
     if match is None or match["which"] == "":
-        raise expected("run", "FOLDER#ID or FOLDER#seed=N, with @EPOCH where one is meant", text)
+        raise expected("run", "FOLDER#ID or FOLDER#seed=N, optionally with @EPOCH", text)
     epoch = match["epoch"]
     if epoch is not None and not _EPOCH.fullmatch(epoch):
         raise expected(text, "a whole number after @", epoch)
@@ -69,7 +69,7 @@ def resolve_many(text: str, deleted: bool = False) -> "StoredRuns":
 
     address = parse(text)
     if address.epoch is not None:
-        raise expected(text, "runs as a whole", Description(f"an epoch, @{address.epoch}"))
+        raise expected(text, "runs without an epoch", Description(f"an epoch, @{address.epoch}"))
     kind = "deleted run" if deleted else "run"
     return _matching(address, load(address.folder, deleted=deleted), kind)
 

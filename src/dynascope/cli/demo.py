@@ -46,7 +46,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FOLDER", help="keep the runs in a new folder (default: keep nothing)"
     )
-    parser.add_argument("--no-show", action="store_true", help="end after the table")
+    parser.add_argument(
+        "--no-show", action="store_true", help="stop after the table, without the browser"
+    )
     parser.add_argument(
         "--no-open", action="store_true", help="print the address, but do not open the browser"
     )

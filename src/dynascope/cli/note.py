@@ -8,7 +8,7 @@ from dynascope.printing import print
 ABOUT = f"Write a note about runs. It replaces any earlier note.\n\n{RUNS}"
 EXAMPLES = """\
 examples:
-  dynascope note runs/first#seed=3 "two spikes, then five clusters"
+  dynascope note runs/first#seed=15 "two spikes, then five clusters"
   dynascope query runs/first "SELECT seed, note FROM runs WHERE note IS NOT NULL"
 """
 

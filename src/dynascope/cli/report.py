@@ -31,8 +31,8 @@ reports the circuit at epoch 250.
 examples:
   dynascope report runs/first
   dynascope report runs/first --where "accuracy > 0.9" --kinds circuit
-  dynascope report runs/first#seed=3
-  dynascope report runs/first#seed=3@400 --theory
+  dynascope report runs/first#seed=15
+  dynascope report runs/first#seed=15@80 --theory
   dynascope report runs/first --json > report.json
   dynascope query runs/first "SELECT verdict, count(*) FROM runs GROUP BY 1"
 """

@@ -30,7 +30,7 @@ machine can see the runs. Nothing can be changed through it.
 
 examples:
   dynascope show runs/first
-  dynascope show runs/first#seed=3@400
+  dynascope show runs/first#seed=15@80
   dynascope show runs/first --no-open --port 8000
 """
 
@@ -83,12 +83,12 @@ def leave(ended: bool) -> int:
 def _announce(sandbox: "Sandbox", options: Namespace) -> None:
     if not sandbox.loopback:
         print(
-            f"dynascope: warning: other machines reach {options.host}; whoever has the address "
-            "below sees these runs, and the connection is not encrypted.",
+            f"dynascope: warning: other machines can reach {options.host}: anyone who has the "
+            "address below can see these runs, and the connection is not encrypted.",
             file=sys.stderr,
         )
     runs = many(len(sandbox.library.opened.runs), "run")
-    print(f"{runs} at {sandbox.address}", "Ctrl-C ends it.", flush=True)
+    print(f"{runs} at {sandbox.address}", "Press Ctrl-C to stop.", flush=True)
     if not options.no_open and _has_browser():
         # In a thread: some browsers return only when they are closed.
         threading.Thread(target=webbrowser.open, args=(sandbox.address,), daemon=True).start()

@@ -154,7 +154,7 @@ def _report(options: Namespace, new: int, stopped: str, seconds: float) -> int:
             done = f"{found.done} of {found.runs} runs are in {options.out}; "
             done += "run the same command to resume"
         except DynascopeError:  # it waited, and had not begun
-            done = "nothing was begun"
+            done = "nothing was started"
         print(f"dynascope: {stopped}; {done}.", file=sys.stderr)
         return 1
     if options.quiet:

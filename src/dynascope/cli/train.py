@@ -33,8 +33,8 @@ examples:
   dynascope train --seeds 100 --out runs/first
   dynascope train --seeds 3,5,8 --set model.dim=3 --set training.lr=1e-2
   dynascope train --options > my.toml; dynascope train --config my.toml
-  dynascope train --from runs/first#seed=3 --set task.vocab=3 --out runs/three
-  dynascope train --from runs/first#seed=3 --continue --epochs 2000 --out on
+  dynascope train --from runs/first#seed=15 --set task.vocab=3 --out runs/more
+  dynascope train --from runs/first#seed=15 --continue --epochs 2000 --out on
 """
 
 

@@ -183,7 +183,7 @@ class _Keeper:
                 if self._strict:
                     raise
                 self._refused = True
-                text = f"analyses are made but not kept: {error}"
+                text = f"the analyses could not be saved: {error}"
                 warnings.warn(NotKeptWarning(text), stacklevel=2)
         with self._lock:
             self._held |= rows

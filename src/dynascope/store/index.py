@@ -72,10 +72,10 @@ def report(damage: list[Damage], strict: bool) -> None:
         text = str(damage[0]).replace(": skipped as damaged:", ": damaged:")
         raise DynascopeError(text + more)
     for each in damage[:_NAMED]:
-        warnings.warn(DamageWarning(str(each)), stacklevel=4)
+        warnings.warn(DamageWarning(str(each)), stacklevel=5)
     if len(damage) > _NAMED:
         more = f"{len(damage) - _NAMED} more files were skipped as damaged."
-        warnings.warn(DamageWarning(more), stacklevel=4)
+        warnings.warn(DamageWarning(more), stacklevel=5)
 
 
 def _check_store(path: Path) -> None:

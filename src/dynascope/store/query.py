@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dynascope.errors import DynascopeError, expected
+from dynascope.near_misses import guided
 from dynascope.run import Runs
 from dynascope.store.files import PathLike
 from dynascope.store.marks import is_text
@@ -32,6 +33,7 @@ _ALL = (*COLUMNS, *CURVES)
 _UNWANTED = ("filter_pushdown", "statistics_propagation", "empty_result_pullup")
 
 
+@guided
 def query(source: Runs | PathLike, sql: str) -> pa.Table:
     """The result of an SQL query over runs, as an Arrow table; `.to_pandas()` makes a data frame.
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from dynascope.config import Config
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.errors import DynascopeError, expected, none_given
+from dynascope.near_misses import guided
 from dynascope.run import Run, Runs, spelt_options
 from dynascope.run_size import recorded_bytes
 from dynascope.store.checking import check
@@ -33,7 +34,7 @@ SHARD_BYTES = 2**27  # of records in memory
 def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
     """Write runs to a new folder; with `append`, also to one that holds runs already."""
     if not len(runs):
-        raise expected("runs", "at least one run to save", Description("none"))
+        raise none_given("runs", "run to save")
     there = path_of(folder)
     if append and there.is_dir() and any(there.iterdir()):
         _add(runs, there)
@@ -137,6 +138,7 @@ def _carry_analyses(runs: Runs, path: Path) -> None:
         copy_analyses(folder, ids, path)
 
 
+@guided
 def merge(folders: Iterable[PathLike], out: PathLike) -> None:
     """One new store with the runs of several; files are copied as they are.
 
@@ -147,12 +149,12 @@ def merge(folders: Iterable[PathLike], out: PathLike) -> None:
         raise expected("folders", "a list of folders", folders)
     paths = [path_of(folder) for folder in folders]
     if not paths:
-        raise expected("folders", "at least one folder of runs", Description("none"))
+        raise none_given("folders", "folder of runs")
     target = check_new(out)
     indices = [check(path) for path in paths]
     for each in (damage for index in indices for damage in index.damage):
         said = f"{each.path}: damaged: {each.why}; its intact parts are kept."
-        warnings.warn(DamageWarning(said), stacklevel=2)
+        warnings.warn(DamageWarning(said), stacklevel=3)
     if not any(len(index.ids) for index in indices):
         raise DynascopeError(
             f"{', '.join(map(str, paths))}: expected runs to merge, but there are none."

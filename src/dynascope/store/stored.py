@@ -16,8 +16,18 @@ from dynascope.cached import cached_property
 from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
-from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves, spelt_options
+from dynascope.run import (
+    SOLVED_ACCURACY,
+    Origin,
+    Run,
+    Runs,
+    Steps,
+    checked_index,
+    recorded_curves,
+    spelt_options,
+)
 from dynascope.services import services
 from dynascope.store.damage import Damage, DamagedError, DamageWarning, reading
 from dynascope.store.index import Index, open_index
@@ -32,6 +42,7 @@ Array = npt.NDArray[Any]
 Value = TypeVar("Value")
 
 
+@guided
 def load(
     folder: "str | os.PathLike[str]", strict: bool = False, deleted: bool = False
 ) -> "StoredRuns":
@@ -92,7 +103,7 @@ class StoredRun(Run):
     def config(self) -> Config:
         config, unknown = self._told
         if config is not None and all(name.startswith("training.") for name in unknown):
-            return config
+            return config if self._scalars["data"] is None else config.for_own_data()
         # With another model or task than it was made with, whatever is computed would be wrong.
         raise DynascopeError(
             f"run {self.id}: expected options that this version of dynascope knows, but it has "
@@ -343,7 +354,7 @@ class StoredRuns(Runs):
     def __getitem__(self, index: int | slice) -> "StoredRun | StoredRuns":
         if isinstance(index, slice):
             return self._some(self._chosen[index])
-        at = self._chosen[index]
+        at = self._chosen[checked_index(index)]
         return self._index_run(int(at))
 
     def _index_run(self, at: int) -> StoredRun:

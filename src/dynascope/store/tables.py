@@ -49,7 +49,7 @@ def refuse_analyses(names: Iterable[str]) -> None:
     for name in (name for name in names if name in SHOWN):
         raise DynascopeError(
             f"{name}: expected stored runs, as `ds.load` and its `where` give them, but got a list "
-            "of runs; analyses are kept of stored runs only: save them first."
+            "of runs; only stored runs keep their analyses, so save them first."
         )
 
 

@@ -239,7 +239,7 @@ def _generated(where: str, rule: Rule[object], value: object) -> Sequence[float]
     table = read_table(where, value, _GENERATORS)
     number = rule.rule if isinstance(rule, Maybe) else rule
     if not isinstance(number, Whole | Real):
-        raise expected(where, "a list of values, since it is not simply a number", value)
+        raise expected(where, "a list of values, since this option is not a plain number", value)
     if len(table) > 1:
         raise expected(where, "linspace or logspace", list(table))
     ((kind, ends),) = table.items()

@@ -40,7 +40,7 @@ def read_ledger(folder: Path) -> Ledger | None:
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise DynascopeError(
             f"{path}: damaged: {error}. The runs are safe: move this file away and run the same "
-            "sweep again to write it anew."
+            "sweep again, which writes a new one."
         ) from None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dynascope.engine import count_threads
 from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.progress import Report, reporter
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.stored import StoredRuns, load
@@ -14,6 +15,7 @@ from dynascope.sweeps.execution import RESULTS, Execution
 from dynascope.sweeps.grid import Grid, parse_grid, read_grid
 
 
+@guided
 def sweep(
     grid: "Grid | PathLike | Mapping[str, Any]",
     out: PathLike,

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from dynascope import _kernel
 from dynascope.cached import cached_property
 from dynascope.catalog import ACTIVATIONS
-from dynascope.config import Config, ModelConfig
+from dynascope.config import ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.data import Targets, Tokens
 from dynascope.errors import DynascopeError
 from dynascope.model import Activations, Call, forward
@@ -23,7 +24,6 @@ from dynascope.parameters import Parameters
 from dynascope.theory._norms import Jacobian, jacobian
 
 Array = npt.NDArray[Any]
-AnyModel = ModelConfig | Config | None
 
 TRAINED = ("query", "value", "receptors", "assemblers")  # q, V, W, U: the paper's theta
 BIASES = ("receptor_bias", "assembler_bias")  # b1, b2, where the model has them
@@ -119,14 +119,14 @@ class EvaluatedPart:
         return others
 
 
-def given(parameters: Parameters, tokens: npt.ArrayLike, model: AnyModel) -> Given:
+def given(parameters: Parameters, tokens: npt.ArrayLike, model: ModelLike) -> Given:
     """What was given, once it is sure that it goes together."""
     call = Call(parameters, model)
     return Given(parameters.astype(np.float64), call.model, call.sequences(tokens))
 
 
 def given_with_targets(
-    parameters: Parameters, tokens: npt.ArrayLike, targets: npt.ArrayLike, model: AnyModel
+    parameters: Parameters, tokens: npt.ArrayLike, targets: npt.ArrayLike, model: ModelLike
 ) -> Given:
     """The same with a target for each of one or more sequences."""
     call = Call(parameters, model)

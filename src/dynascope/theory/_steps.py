@@ -26,7 +26,7 @@ def bend_of(model: ModelConfig) -> float:
     ramp = ACTIVATIONS[model.activation].ramp
     if not ramp:
         ramps = ", ".join(name for name, row in ACTIVATIONS.items() if row.ramp)
-        raise expected("model.activation", f"one that is a ramp ({ramps})", model.activation)
+        raise expected("model.activation", f"one that is nearly a ramp ({ramps})", model.activation)
     return ramp
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dynascope.analysis.amplification import TrainSet
 from dynascope.cached import cached_property
-from dynascope.errors import Description, expected
+from dynascope.errors import DynascopeError
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import loss_and_gradient
 from dynascope.parameters import Parameters
@@ -29,7 +29,9 @@ class Surface:
         masks = frozen_mask(run.config.training.frozen, run.config.shapes)
         self.free = ~np.concatenate([mask.ravel() for mask in masks.values()])
         if not self.free.any():
-            raise expected("training.frozen", "at least one trained weight", Description("none"))
+            raise DynascopeError(
+                "training.frozen: all weights are frozen; leave at least one trained weight."
+            )
 
     @property
     def size(self) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
-from dynascope.config import Config, ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.engine import Crew, count_threads
 from dynascope.model import Call
 from dynascope.parameters import Parameters
@@ -26,11 +26,11 @@ class Centre:
         parameters: Parameters,
         tokens: npt.ArrayLike,
         targets: npt.ArrayLike,
-        model: ModelConfig | Config | None,
+        model: ModelLike,
     ) -> None:
         call = Call(parameters, model)
         self.examples = call.examples(tokens, targets)
-        self.parameters, self.model = parameters.astype(np.float64), model
+        self.parameters, self.model = parameters.astype(np.float64), call.model
         self._shape = call.shape
 
     def evaluate(self, rows: Array) -> tuple[Array, Array]:

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import Config, check_config
+from dynascope.config import Config
+from dynascope.config_input import ConfigLike, check_config
 from dynascope.data import Examples, dataset
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import loss_and_gradient
+from dynascope.near_misses import guided
 from dynascope.second_order import hessian
 from dynascope.theory._backward import TRAINED
 from dynascope.theory.closed_form import stationarity
@@ -97,7 +99,8 @@ class Approach:
         )
 
 
-def approach(config: Config | None = None, confidences: Iterable[float] | None = None) -> Approach:
+@guided
+def approach(config: ConfigLike = None, confidences: Iterable[float] | None = None) -> Approach:
     """Ideal heads of the config (in float64), at rising confidences, measured on all sequences.
 
     `confidences`: None for 0.9, 0.99, ... 1 - 1e-9, as far as float64 reaches. Where more than

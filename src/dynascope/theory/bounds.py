@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.analysis.run_epochs import last_sound_epoch
-from dynascope.config import Config, ModelConfig
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.config import ModelConfig
+from dynascope.config_input import ModelLike
+from dynascope.errors import DynascopeError, none_given
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
 from dynascope.theory._backward import TRAINED, Given, given_with_targets, pieces
@@ -101,11 +103,12 @@ class BoundCurves:
         )
 
 
+@guided
 def bounds(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
 ) -> Bounds:
     """The bounds at these weights, over these sequences, and the gradient that they bound.
 
@@ -124,6 +127,7 @@ def bounds(
     return _bounds(given_with_targets(parameters, tokens, targets, model))
 
 
+@guided
 def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
     """The bounds after each of these epochs (None: about 100 of them), on the run's train set.
 
@@ -136,7 +140,7 @@ def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
     each_asked: list[Any] = [asked] if is_one(asked) else list(asked)
     wanted = [run.checked_epoch(sound_epoch(run, epoch)) for epoch in each_asked]
     if not wanted:
-        raise expected("epochs", "at least one epoch", Description("none"))
+        raise none_given("epochs", "epoch")
     each = [bounds(run.parameters(epoch), tokens, targets, run.config) for epoch in wanted]
     return BoundCurves(
         epochs=np.array(wanted, np.int64),

@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import Config, ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.errors import DynascopeError, expected
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.theory._backward import EvaluatedPart, Given, given, given_with_targets, pieces
 from dynascope.theory._norms import lengths
@@ -75,8 +76,9 @@ class Stationarity:
         )
 
 
+@guided
 def class_gradients(
-    parameters: Parameters, tokens: npt.ArrayLike, model: ModelConfig | Config | None = None
+    parameters: Parameters, tokens: npt.ArrayLike, model: ModelLike = None
 ) -> dict[str, Array]:
     """The gradient of every logit: by parameter, [n, classes, *shape of the parameter], float64.
 
@@ -95,11 +97,12 @@ def class_gradients(
     return {name: np.concatenate([part[name] for part in parts]) for name in found.names}
 
 
+@guided
 def gradients(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
 ) -> dict[str, Array]:
     """The gradient of the mean loss over q, V, W, U (b1, b2): by parameter, float64.
 
@@ -113,11 +116,12 @@ def gradients(
     return _means(given_with_targets(parameters, tokens, targets, model))[0]
 
 
+@guided
 def stationarity(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
 ) -> Stationarity:
     """The paper's four conditions (six with biases): the means that are 0 at a stationary point.
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.engine import Crew, count_threads
 from dynascope.errors import expected
+from dynascope.near_misses import guided
 from dynascope.progress import Report, Status, reporter
 from dynascope.replay import Replay
 from dynascope.run import Run
@@ -78,7 +79,9 @@ class Curvature:
             return "The optimizer has no sharpness limit: its steps are not linear in gradients."
         limit = f"{self.sharpness_limit:.4g}"
         if self.unstable is None:
-            return f"Whether the optimizer is stable (limit {limit}) is not known: no moments."
+            return (
+                f"Whether the optimizer is stable (limit {limit}) is not known without its moments."
+            )
         of = self.sharpness if self.preconditioned is None else self.preconditioned
         name = "Sharpness" if self.preconditioned is None else "Preconditioned sharpness"
         return f"{name} {of:.4g} is {'beyond' if self.unstable else 'within'} the limit of {limit}."
@@ -102,6 +105,7 @@ def curvature(
     threads: int | None = None,
     progress: bool | Report = True,
 ) -> tuple[Curvature, ...]: ...
+@guided
 def curvature(
     run: Run,
     epochs: int | Iterable[int] = -1,

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.config import Config
+from dynascope.config import Config, named_task
+from dynascope.config_input import ConfigLike, check_config
 from dynascope.errors import DynascopeError, expected
 from dynascope.model import Activations, forward
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.theory._plane import attention_head, clear_angles, multisets_of, radius
 from dynascope.theory._steps import staircase
@@ -33,7 +35,8 @@ class Head(NamedTuple):
     config: Config
 
 
-def ideal_head(config: Config, confidence: float = 0.999) -> Head:
+@guided
+def ideal_head(config: ConfigLike = None, confidence: float = 0.999) -> Head:
     """A perfect clustering head: every sequence gets its class with at least this probability.
 
     The config's `hidden` is kept if it is enough (spare units are zero), else raised to two for
@@ -49,7 +52,7 @@ def ideal_head(config: Config, confidence: float = 0.999) -> Head:
     >>> len(np.unique(got.sequence.round(4), axis=0))  # zero to five ones
     6
     """
-    config = _checked(config)
+    config = _checked(check_config(config))
     confidence = _checked_confidence(confidence, config.embeddings)
     multisets = multisets_of(config.task.vocab, len(config.task.positions))
     try:
@@ -67,10 +70,8 @@ def ideal_head(config: Config, confidence: float = 0.999) -> Head:
     )
 
 
-def _checked(config: object) -> Config:
-    if not isinstance(config, Config):
-        raise expected("config", "a ds.Config", config)
-    if config.task.name != "modular-addition":
+def _checked(config: Config) -> Config:
+    if named_task(config.task).name != "modular-addition":
         raise expected("task.name", "modular-addition for an ideal head", config.task.name)
     if config.model.dim < 2:
         raise expected("model.dim", "at least 2 for an ideal head", config.model.dim)

@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from dynascope.analysis.checks import check_run, sound_epoch
 from dynascope.analysis.run_epochs import last_sound_epoch
-from dynascope.config import Config, ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.data import Examples, Split, check_seed
 from dynascope.engine import count_threads
 from dynascope.errors import Description, expected
 from dynascope.frozen_weights import frozen_mask
+from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.option_rules import Choice, Real, Whole
 from dynascope.parameters import Parameters
@@ -101,11 +102,12 @@ class Landscape:
         return f"of the Hessian's two {which} ({first:.3g} and {second:.3g})"
 
 
+@guided
 def landscape_around(
     parameters: Parameters,
     tokens: npt.ArrayLike,
     targets: npt.ArrayLike,
-    model: ModelConfig | Config | None = None,
+    model: ModelLike = None,
     directions: Named | Pair = "negative",
     *,
     extent: float | None = None,
@@ -136,6 +138,7 @@ def landscape_around(
     return _slice(centre, plane, window, points, threads, progress)
 
 
+@guided
 def landscape(
     run: Run,
     epoch: int = -1,
@@ -290,7 +293,7 @@ def _toward(run: Run, directions: object, toward: object) -> tuple[int, ...]:
     """The two other epochs of a plane through three; none for other planes."""
     if not isinstance(directions, str) or directions != "epochs":
         if toward is not None:
-            raise expected("toward", "none but with directions='epochs'", toward)
+            raise expected("toward", "nothing unless directions='epochs'", toward)
         return ()
     if not isinstance(toward, tuple | list) or len(toward) != 2:
         raise expected("toward", "the two other epochs of the plane, such as (0, 100)", toward)

@@ -33,6 +33,7 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_FLOOR
 from dynascope.edits import steps_per_epoch
 from dynascope.errors import Description, expected
+from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
@@ -148,6 +149,7 @@ def _told(share: float) -> str:
     return percent(share, places=0)
 
 
+@guided
 def saddles(
     run: Run,
     found: Phases | None = None,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.errors import Description, expected
+from dynascope.near_misses import guided
 from dynascope.theory import curvature_thresholds as t
 
 Array = npt.NDArray[Any]
@@ -55,6 +56,7 @@ class Spectrum:
         return f"{counts} and {self.positive} positive eigenvalues{found}, {ends}"
 
 
+@guided
 def spectrum(
     matrix: npt.ArrayLike,
     *,

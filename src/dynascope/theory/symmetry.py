@@ -30,9 +30,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.catalog import ACTIVATIONS
-from dynascope.config import Config, ModelConfig
+from dynascope.config import ModelConfig
+from dynascope.config_input import ModelLike
 from dynascope.errors import expected
 from dynascope.model import Call
+from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.theory import curvature_thresholds as t
 
@@ -59,8 +61,9 @@ def shifts(parameters: Parameters, free: Array | None = None) -> Array:
     return orthonormal(_free_only(np.array(made), free))
 
 
+@guided
 def flat_directions(
-    parameters: Parameters, model: ModelConfig | Config | None = None, free: Array | None = None
+    parameters: Parameters, model: ModelLike = None, free: Array | None = None
 ) -> Array:
     """[m, n] orthonormal: the shifts, and the tangents of all other symmetries at these weights.
 

@@ -248,7 +248,7 @@ def test_shares_are_told_from_0_to_100_percent(run):
         ),
     )
     text = odd.describe()
-    assert "over the usual distance they would have made 0% of the rise." in text
+    assert "moving the usual distance would have caused 0% of the rise." in text
     assert "(with the usual amplification 100% of the rise would be left), the feed-f" in text
     assert "(with the usual amplification 56% of the rise would be left). The batch's" in text
     assert "-" not in text.replace("feed-forward", "")
