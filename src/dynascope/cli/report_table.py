@@ -102,7 +102,9 @@ def accuracy(row: RunRow) -> str:
     """Cut off, not rounded: 1.000 is to mean that nothing was wrong."""
     if row["diverged"] is not None:
         return f"diverged {row['diverged']}"
-    return "-" if row["accuracy"] is None else f"{math.floor(1000 * row['accuracy']) / 1000:.3f}"
+    value = row["accuracy"]
+    known = value is not None and math.isfinite(value)
+    return f"{math.floor(1000 * value) / 1000:.3f}" if known else "-"
 
 
 def _option(name: str, row: RunRow) -> str:

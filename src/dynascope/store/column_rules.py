@@ -45,9 +45,9 @@ def whole(low: int, high: int, nulls: bool = True) -> ColumnRule:
         numbers = flat(column)
         if not pa.types.is_integer(numbers.type):
             return True  # in a version in which the column is something else
-        found = pc.min_max(numbers)
-        least, most = found["min"].as_py(), found["max"].as_py()
-        return least is None or (low <= least and most <= high)
+        there = numbers.drop_null() if numbers.null_count else numbers
+        parts = (chunk.to_numpy() for chunk in there.chunks if len(chunk))
+        return all(low <= part.min() and part.max() <= high for part in parts)
 
     return ColumnRule(holds, f"from {low} to {high}", nulls)
 
@@ -56,12 +56,8 @@ def digits(count: int, nulls: bool = True) -> ColumnRule:
     """Hexadecimal digits, as ids and checksums have them."""
 
     def holds(column: Values) -> bool:
-        lengths = pc.min_max(pc.binary_length(column))
-        if not lengths["min"].is_valid:
-            return True
-        if lengths["min"].as_py() != count or lengths["max"].as_py() != count:
-            return False
-        return all(bool(_HEXADECIMAL[_characters(chunk)].all()) for chunk in column.chunks)
+        there = column.drop_null() if column.null_count else column
+        return all(_are_digits(chunk, count) for chunk in there.chunks)
 
     return ColumnRule(holds, f"{count} hexadecimal digits", nulls)
 
@@ -123,12 +119,15 @@ def _require(holds: bool, name: str, what: str) -> None:
         raise DamagedError(f"its column {name} has values that are not {what}")
 
 
-def _characters(chunk: pa.StringArray) -> npt.NDArray[np.uint8]:
-    """The bytes of all texts of a column."""
-    if not len(chunk) or chunk.buffers()[2] is None:
-        return np.zeros(0, np.uint8)
-    offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset :][: len(chunk) + 1]
-    return np.frombuffer(chunk.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
+def _are_digits(texts: pa.StringArray, count: int) -> bool:
+    """Whether all texts, of which none is null, are so many hexadecimal digits."""
+    _, offsets, characters = texts.buffers()
+    if not len(texts):
+        return True
+    ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
+    if characters is None or not (ends[1:] - ends[:-1] == count).all():
+        return False
+    return bool(_HEXADECIMAL[np.frombuffer(characters, np.uint8)[ends[0] : ends[-1]]].all())
 
 
 _SHORT = text(LONGEST_TEXT)

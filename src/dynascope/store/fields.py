@@ -7,7 +7,7 @@ later versions add some.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dynascope.store.damage import DamagedError
@@ -18,6 +18,11 @@ class ValueRule(NamedTuple):
 
     holds: Callable[[Any], bool]
     what: str
+    all_at_once: Callable[[Sequence[Any]], bool] | None = None  # the same of many, faster
+
+    def hold_all(self, values: Sequence[Any]) -> bool:
+        """Whether it holds for each of them."""
+        return self.all_at_once(values) if self.all_at_once else all(map(self.holds, values))
 
 
 class Field(NamedTuple):
@@ -58,21 +63,30 @@ def whole(low: int, high: int) -> ValueRule:
 
 def digits(count: int) -> ValueRule:
     """Hexadecimal digits, as names and checksums have them."""
-    pattern = re.compile(f"[0-9a-f]{{{count}}}")
+    pattern = re.compile("[0-9a-f]*")
 
-    def holds(value: Any) -> bool:
-        return isinstance(value, str) and pattern.fullmatch(value) is not None
+    def hold_all(values: Sequence[Any]) -> bool:
+        if not (_all_text(values) and {*map(len, values)} <= {count}):
+            return False
+        return pattern.fullmatch("".join(values)) is not None
 
-    return ValueRule(holds, f"{count} hexadecimal digits")
+    return ValueRule(lambda value: hold_all([value]), f"{count} hexadecimal digits", hold_all)
 
 
 def text(longest: int) -> ValueRule:
     """Something to print."""
 
-    def holds(value: Any) -> bool:
-        return isinstance(value, str) and len(value) <= longest and value.isprintable()
+    def hold_all(values: Sequence[Any]) -> bool:
+        if not (_all_text(values) and max(map(len, values), default=0) <= longest):
+            return False
+        return "".join(values).isprintable()
 
-    return ValueRule(holds, f"a text of at most {longest} characters")
+    what = f"a text of at most {longest} characters"
+    return ValueRule(lambda value: hold_all([value]), what, hold_all)
+
+
+def _all_text(values: Sequence[Any]) -> bool:
+    return {*map(type, values)} <= {str}
 
 
 def maybe(rule: ValueRule) -> ValueRule:
@@ -81,7 +95,7 @@ def maybe(rule: ValueRule) -> ValueRule:
 
 def list_of(rule: ValueRule, most: int) -> ValueRule:
     def holds(value: Any) -> bool:
-        return isinstance(value, list) and len(value) <= most and all(map(rule.holds, value))
+        return isinstance(value, list) and len(value) <= most and rule.hold_all(value)
 
     return ValueRule(holds, f"a list of at most {most}, each {rule.what}")
 
@@ -92,7 +106,7 @@ def table_of(names: ValueRule, values: ValueRule, most: int) -> ValueRule:
     def holds(value: Any) -> bool:
         if not isinstance(value, dict) or len(value) > most:
             return False
-        return all(map(names.holds, value)) and all(map(values.holds, value.values()))
+        return names.hold_all([*value]) and values.hold_all([*value.values()])
 
     return ValueRule(holds, f"a table of at most {most}, each {values.what}")
 

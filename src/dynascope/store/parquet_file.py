@@ -8,7 +8,6 @@ Nor does a file that was made to be stumbled over: what a footer says is checked
 how much a column holds against limits before it is decoded, and its values against rules after.
 """
 
-import hashlib
 import io
 import json
 import mmap
@@ -44,6 +43,7 @@ from dynascope.store.tensors import digest
 KEY = b"dynascope"  # of the footer's own metadata
 _FOOTER_END = 8  # bytes after a Parquet footer: its length and PAR1
 _TAIL = 2**16  # bytes read from the end of a file in one go: our footers fit
+_NEAR = 8  # columns that an older file may lack
 _FOOTER = "its footer: "
 _SCHEMA_DEPTH = 8  # lists of values have three
 # Of one column, decoded. A curve of a shard has at most 2**24 values; see `shard_rules`.
@@ -87,33 +87,25 @@ def _parquet(table: pa.Table, about: dict[str, Any]) -> bytes:
 
 def column_digests(contents: bytes | memoryview) -> dict[str, str]:
     """The checksum of each top-level column's bytes in a Parquet file."""
-    metadata = pq.read_metadata(pa.BufferReader(contents))
-    return {
-        name: digest_ranges(contents, ranges) for name, ranges in column_ranges(metadata).items()
-    }
+    metadata, view = pq.read_metadata(pa.BufferReader(contents)), memoryview(contents)
+    places = column_ranges(metadata).items()
+    return {name: digest(view[begin:end]) for name, (begin, end) in places}
 
 
-def digest_ranges(contents: bytes | memoryview, ranges: Sequence[tuple[int, int]]) -> str:
-    total = hashlib.sha256()
-    view = memoryview(contents)
-    for begin, end in ranges:
-        total.update(view[begin:end])
-    return total.hexdigest()[:32]
+def column_ranges(metadata: pq.FileMetaData) -> dict[str, tuple[int, int]]:
+    """Where the bytes of each top-level column are, in a file with one row group."""
+    chunks = metadata.row_group(0)
+    found = (column_range(chunks.column(i)) for i in range(metadata.num_columns))
+    return {name: (begin, end) for name, begin, end in found}
 
 
-def column_ranges(metadata: pq.FileMetaData) -> dict[str, list[tuple[int, int]]]:
-    """Where the bytes of each top-level column are."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for group in range(metadata.num_row_groups):
-        columns = metadata.row_group(group)
-        for i in range(metadata.num_columns):
-            chunk = columns.column(i)
-            begin = chunk.data_page_offset
-            if chunk.dictionary_page_offset is not None:
-                begin = min(begin, chunk.dictionary_page_offset)
-            name = chunk.path_in_schema.removesuffix(".list.element")
-            found.setdefault(name, []).append((begin, begin + chunk.total_compressed_size))
-    return found
+def column_range(chunk: pq.ColumnChunkMetaData) -> tuple[str, int, int]:
+    """The name of a top-level column, and where its bytes begin and end."""
+    begin = chunk.data_page_offset
+    if chunk.dictionary_page_offset is not None:
+        begin = min(begin, chunk.dictionary_page_offset)
+    name = chunk.path_in_schema.removesuffix(".list.element")
+    return name, begin, begin + chunk.total_compressed_size
 
 
 def footer_digest(contents: bytes | memoryview) -> str:
@@ -206,7 +198,8 @@ class CheckedTable:
         if column.type != field.type:
             raise DamagedError(f"its column {name} is of the type {column.type}, not {field.type}")
         check_column(name, column, self.RULES.get(name))
-        return column.cast(field.type)  # which calls the elements of lists as ours are called
+        # Types are equal also where the elements of lists have another name.
+        return column.cast(field.type) if pa.types.is_list(field.type) else column
 
     def absent(self, field: pa.Field) -> pa.Array:
         """A column that came after this file was written."""
@@ -214,13 +207,38 @@ class CheckedTable:
             raise DamagedError(f"its column {field.name} is missing")
         return pa.nulls(len(self), field.type)
 
+    def _place(self, name: str) -> tuple[int, int]:
+        """Where the bytes of a column are."""
+        if name not in self._places:
+            with reading():
+                begin, end = self._near(name) or self._ranges[name]
+            if not 0 < begin <= end:
+                raise DamagedError(f"its column {name} is nowhere")
+            self._places[name] = begin, end
+        return self._places[name]
+
+    def _near(self, name: str) -> tuple[int, int] | None:
+        """The same, if the column is where our own files have it, or a little before: older ones
+        lack some. To look at all columns takes a tenth of opening a file."""
+        at, chunks = self.SCHEMA.get_field_index(name), self.metadata.row_group(0)
+        for place in range(min(at, chunks.num_columns - 1), max(-1, at - _NEAR), -1):
+            there, begin, end = column_range(chunks.column(place))
+            if there == name:
+                return begin, end
+        return None
+
     @cached_property
-    def _ranges(self) -> dict[str, list[tuple[int, int]]]:
-        with reading():
-            return column_ranges(self.metadata)
+    def _places(self) -> dict[str, tuple[int, int]]:
+        return {}
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        return column_ranges(self.metadata)
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Columns that the file has, checked, with its own types."""
+        if not columns:
+            return pa.table({})
         contents = self.check_columns(columns)
         with reading():
             large = [name for name in columns if self._check_decoded(name, contents)]
@@ -232,9 +250,7 @@ class CheckedTable:
     def _check_decoded(self, name: str, contents: memoryview) -> bool:
         """Refuse a column that is larger than it may be, before it is decoded; whether its texts
         may be, which only decoding can tell."""
-        (begin, end), *more = self._ranges[name]
-        if more:
-            raise DamagedError(f"its column {name} has parts")
+        begin, end = self._place(name)
         size = column_size(contents[begin:end])
         if size.decoded > _MOST_DECODED or size.values > max(_MOST_VALUES, len(self)):
             raise DamagedError(f"its column {name} holds more than a column may")
@@ -254,21 +270,19 @@ class CheckedTable:
 
     def check_columns(self, columns: Iterable[str]) -> memoryview:
         """The file's bytes, in which these columns are as written; raises `DamagedError`."""
-        ranges, sums = self._ranges, self.about["columns"]
+        sums = self.about["columns"]
+        places = {name: self._place(name) for name in columns}
         with reading():
-            contents = self._mapped()
-            for name in columns:
-                if digest_ranges(contents, ranges[name]) != sums[name]:
+            contents = self._mapped(max((end for _, end in places.values()), default=0))
+            for name, (begin, end) in places.items():
+                if digest(contents[begin:end]) != sums[name]:
                     raise DamagedError(f"its column {name} has changed")
             return contents
 
-    def _mapped(self) -> memoryview:
+    def _mapped(self, end: int) -> memoryview:
+        """The file, of which no more than this is looked at."""
         changed = stamp(self.path)
-        places = [place for ranges in self._ranges.values() for place in ranges]
-        if any(not 0 < begin <= end for begin, end in places):
-            raise DamagedError("its columns are nowhere")
-        last = max(end for _, end in places)
-        if changed[-1] < last:  # to touch a map of a file that was cut off ends the process
+        if changed[-1] < end:  # to touch a map of a file that was cut off ends the process
             raise DamagedError("it is cut off")
         return _map(self.path, changed)
 

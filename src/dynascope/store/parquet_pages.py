@@ -15,6 +15,7 @@ from dynascope.store.damage import DamagedError
 
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
 _MOST_PAGES = 2**14  # of one column; ours have a megabyte each
+_LONGEST_HEADER = 2**13  # bytes, with the least and the largest value of the page
 _NESTED = 4  # structs in structs; a header has three
 _STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _STRUCT = 0, 1, 2, 3, 7, 8, 12
 _NUMBERS = (4, 5, 6)  # of 16, 32 and 64 bits
@@ -57,17 +58,18 @@ def _pages(chunk: memoryview) -> Iterator[Page]:
         if count > _MOST_PAGES:
             raise DamagedError(f"a column of it has more than {_MOST_PAGES} pages")
         try:
-            page, at = _page(chunk, at)
+            page, length = _page(bytes(chunk[at : at + _LONGEST_HEADER]))
         except IndexError:
             raise DamagedError("a page of it is cut off") from None
+        at += length
         if at > len(chunk):
             raise DamagedError("a page of it is cut off")
         yield page
 
 
-def _page(chunk: memoryview, at: int) -> tuple[Page, int]:
-    """A page, and where the next one begins."""
-    numbers, structs, at = _struct(chunk, at)
+def _page(header: bytes) -> tuple[Page, int]:
+    """A page, and how long it is together with its header."""
+    numbers, structs, at = _struct(header, 0)
     kind, size, stored = (numbers.get(field, -1) for field in (1, 2, 3))
     values = structs.get(_VALUES.get(kind, 0), {}).get(1, -1)
     if size < 0 or stored < 0 or values < 0:
@@ -78,7 +80,7 @@ def _page(chunk: memoryview, at: int) -> tuple[Page, int]:
 Numbers = dict[int, int]
 
 
-def _struct(data: memoryview, at: int, nested: int = 0) -> tuple[Numbers, dict[int, Numbers], int]:
+def _struct(data: bytes, at: int, nested: int = 0) -> tuple[Numbers, dict[int, Numbers], int]:
     """The numbers of a struct by field, those of the structs in it, and where it ends."""
     if nested > _NESTED:
         raise DamagedError("a page of it is not as dynascope writes it")
@@ -101,7 +103,7 @@ def _struct(data: memoryview, at: int, nested: int = 0) -> tuple[Numbers, dict[i
     return numbers, structs, at + 1
 
 
-def _skipped(kind: int, data: memoryview, at: int) -> int:
+def _skipped(kind: int, data: bytes, at: int) -> int:
     """Where a value ends that says nothing about sizes."""
     if kind in (_TRUE, _FALSE):
         return at
@@ -115,13 +117,16 @@ def _skipped(kind: int, data: memoryview, at: int) -> int:
     raise DamagedError("a page of it is not as dynascope writes it")
 
 
-def _number(data: memoryview, at: int) -> tuple[int, int]:
+def _number(data: bytes, at: int) -> tuple[int, int]:
     """A number with a sign, and where it ends."""
-    value, at = _varint(data, at)
+    value = data[at]
+    at += 1
+    if value > 127:
+        value, at = _varint(data, at - 1)
     return (value >> 1) ^ -(value & 1), at
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
+def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]
