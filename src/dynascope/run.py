@@ -131,7 +131,9 @@ class Run:
     @cached_property
     def id(self) -> str:
         """A name that follows from what the run is: config (not recording), seed, origin, data."""
-        return run_id(self.config, self.seed, self.origin, self.data)
+        return run_id(
+            self.config, self.seed, self.origin, self.data.digest() if self.data else None
+        )
 
     @cached_property
     def task(self) -> Task:
@@ -418,10 +420,13 @@ def spelt_options(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
 
 
-def run_id(config: Config, seed: int, origin: Origin | None, data: Data | None) -> str:
-    """The id of a run, known before it is trained: a hash of this JSON, keys sorted, no spaces."""
+def run_id(config: Config, seed: int, origin: Origin | None, data: str | None) -> str:
+    """The id of a run, known before it is trained: a hash of this JSON, keys sorted, no spaces.
+
+    `data` is the digest of data of its own.
+    """
     what = {
-        "data": json.dumps(data.digest() if data else None),
+        "data": json.dumps(data),
         "origin": json.dumps(
             origin.to_dict() if origin else None, sort_keys=True, separators=_CLOSE
         ),

@@ -333,7 +333,7 @@ def test_curve_of_all_runs_is_whole_or_an_error(truth: Truth, tmp_path: Path) ->
     shutil.copytree(truth.folder, tmp_path / "store")
     runs = ds.load(tmp_path / "store")[:4]
     file = runs[0]._shard.path
-    (begin, _), *_ = runs[0]._shard._ranges["train_loss"]
+    begin, _ = runs[0]._shard._ranges["train_loss"]
     contents = bytearray(file.read_bytes())
     contents[begin + 5] ^= 4
     file.write_bytes(contents)

@@ -148,7 +148,8 @@ def _analysed(
         found = analyse(runs, kinds)
     rest = runs.table([*SUMMARY, *_varying(runs)])
     ended = {row["id"]: row for row in rest.to_pylist()}
-    return [plain(ended.get(row["id"], {}) | row) for row in found.to_pylist()]
+    # A run whose other columns prove damaged has been named, and is left out here as well.
+    return [plain(ended[row["id"]] | row) for row in found.to_pylist() if row["id"] in ended]
 
 
 def _kinds_in(condition: str, kinds: tuple[str, ...]) -> tuple[str, ...]:

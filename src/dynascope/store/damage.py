@@ -38,8 +38,19 @@ class Damage:
 
 def unreadable(error: OSError) -> DamagedError:
     """What an error of the system means: a file that is not there is lost, others may come back."""
+    if error.errno is None:  # not the system's: Arrow's words for bytes that make no sense
+        return nonsense(error)
     kind = DamagedError if isinstance(error, FileNotFoundError) else UnreadableError
     return kind(f"it cannot be read ({error.strerror or error})")
+
+
+def nonsense(error: Exception) -> DamagedError:
+    """What a reader stumbled over, in one line."""
+    words = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return DamagedError(f"it is not as dynascope writes it ({words[:_LONGEST]})")
+
+
+_LONGEST = 200  # characters of what a reader says of a file
 
 
 @contextmanager
@@ -51,5 +62,14 @@ def reading() -> Iterator[None]:
         raise
     except OSError as error:
         raise unreadable(error) from None
-    except (ValueError, LookupError, TypeError, AttributeError, pa.ArrowException) as error:
-        raise DamagedError(f"it is not as dynascope writes it ({error!r})") from None
+    except MemoryError:  # sizes are checked before: another time there may be enough
+        raise UnreadableError("there is not enough memory to read it") from None
+    except _STUMBLES as error:
+        raise nonsense(error) from None
+
+
+# RecursionError: lists in lists in lists. ArithmeticError: numbers that no type can hold.
+_STUMBLES = (
+    *(ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError),
+    pa.ArrowException,
+)

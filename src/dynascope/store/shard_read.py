@@ -5,19 +5,23 @@ of its option, or null. One of a later version of the same format may have colum
 does not know: curves and summaries among them are ignored; options are not, see `unknown_options`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dynascope.cached import cached_property
 from dynascope.config import OPTIONS, same_value
-from dynascope.store.damage import reading
+from dynascope.store import footers
+from dynascope.store.damage import DamagedError, reading
 from dynascope.store.names import TRAJECTORIES
 from dynascope.store.parquet_file import CheckedTable
-from dynascope.store.schema import AS_BEFORE, SCALARS, SCHEMA
+from dynascope.store.schema import AS_BEFORE, CURVES, SCALARS, SCHEMA
+from dynascope.store.shard_rules import AGREEMENTS, MOST_RUNS, RULES, curves_fit
 from dynascope.store.shard_write import FORMAT
 from dynascope.store.tensors import TensorFile
 
@@ -29,15 +33,40 @@ class Shard(CheckedTable):
     tensors: TensorFile
 
     SCHEMA = SCHEMA
+    NAME_KEY = "shard"
+    FOOTER = footers.SHARD
+    MOST_ROWS = MOST_RUNS
+    RULES = RULES
+    AGREEMENTS = AGREEMENTS
+
+    @classmethod
+    def formats(cls) -> range:
+        return range(1, FORMAT + 1)
 
     @classmethod
     def open(cls, path: Path) -> "Shard":
         """Read and check the footer; raises `DamagedError`."""
-        about, metadata = cls.read_footer(path, "shard", range(1, FORMAT + 1))
-        with reading():
-            tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
-            file = TensorFile(tensors, about["tensors"]["size"], about["tensors"]["header"])
+        about, metadata = cls.read_footer(path)
+        tensors = path.parent.parent / TRAJECTORIES / f"{about['shard']}.safetensors"
+        file = TensorFile(tensors, about["tensors"]["size"], about["tensors"]["header"])
         return cls(path, about, metadata, file)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        table = super().table(columns)
+        curves = [name for name in columns if name in CURVES and name in self.about["columns"]]
+        for name in curves:
+            if not curves_fit(table[name], self._last_epochs):
+                raise DamagedError(f"its column {name} does not have a value for each epoch")
+        return table
+
+    @property
+    def epochs(self) -> int:
+        """Of all of its runs together."""
+        return int(self._last_epochs.sum())
+
+    @cached_property
+    def _last_epochs(self) -> npt.NDArray[np.int64]:
+        return np.asarray(super().table(["last_epoch"])["last_epoch"].to_numpy())
 
     @cached_property
     def scalars(self) -> dict[str, pa.ChunkedArray]:
@@ -48,9 +77,8 @@ class Shard(CheckedTable):
     @property
     def curves(self) -> frozenset[str] | None:
         """The curves that its runs have; None where the file is too old to say."""
-        with reading():
-            names = self.about.get("curves")
-            return None if names is None else frozenset(names)
+        names = self.about.get("curves")
+        return None if names is None else frozenset(names)
 
     def absent(self, field: pa.Field) -> pa.Array:
         if field.name in AS_BEFORE:

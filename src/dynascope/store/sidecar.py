@@ -17,10 +17,11 @@ from dynascope import version
 from dynascope.analysis_columns import DECLARATIONS, KINDS, columns_of, versions
 from dynascope.analysis_row import Row
 from dynascope.cached import cached_property
-from dynascope.store.damage import reading
+from dynascope.store import footers
 from dynascope.store.files import write
 from dynascope.store.names import ANALYSES
 from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes
+from dynascope.store.sidecar_rules import AGREEMENTS, MOST_ROWS, RULES
 
 FORMAT = 1
 
@@ -111,12 +112,20 @@ class Sidecar(CheckedTable):
     """
 
     SCHEMA = SCHEMA
+    NAME_KEY = "analyses"
+    FOOTER = footers.SIDECAR
+    MOST_ROWS = MOST_ROWS
+    RULES = RULES
+    AGREEMENTS = AGREEMENTS
+
+    @classmethod
+    def formats(cls) -> range:
+        return range(1, FORMAT + 1)
 
     @classmethod
     def open(cls, path: Path) -> "Sidecar":
         """Read and check the footer; raises `DamagedError`."""
-        about, metadata = cls.read_footer(path, "analyses", range(1, FORMAT + 1))
-        return cls(path, about, metadata)
+        return cls(path, *cls.read_footer(path))
 
     @property
     def current(self) -> bool:
@@ -128,10 +137,9 @@ class Sidecar(CheckedTable):
         """The kinds whose rows count: of the present version, and with all of their columns."""
         if not self.current:
             return frozenset()
-        with reading():
-            made_by, has = self.about["versions"], {*self.about["columns"]}
-            known = (kind for kind, now in versions().items() if made_by.get(kind) == now)
-            return frozenset(kind for kind in known if {*DECLARATIONS[kind].columns} <= has)
+        made_by, has = self.about["versions"], {*self.about["columns"]}
+        known = (kind for kind, now in versions().items() if made_by.get(kind) == now)
+        return frozenset(kind for kind in known if {*DECLARATIONS[kind].columns} <= has)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows, checked; those of kinds that do not count are null."""
@@ -146,3 +154,4 @@ class Sidecar(CheckedTable):
         """Check every column that it has, also those that do not count; raises `DamagedError`."""
         if self.current:
             self.check_columns(self.about["columns"])
+            self.table(self.SCHEMA.names)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dynascope.cached import cached_property
+from dynascope.catalog import OPTIONS
 from dynascope.config import Config
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
@@ -26,12 +27,15 @@ from dynascope.run import (
     Steps,
     checked_index,
     recorded_curves,
+    run_id,
     spelt_options,
 )
+from dynascope.run_size import weight_count
 from dynascope.services import services
 from dynascope.store.damage import Damage, DamagedError, DamageWarning, reading
 from dynascope.store.index import Index, open_index
 from dynascope.store.marks import mark
+from dynascope.store.run_rules import check_curves, check_kept, check_shapes, check_steps
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of, unknown_values
 from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar_columns import SHOWN, read_sources
@@ -92,6 +96,7 @@ class StoredRun(Run):
         if vars(self).get("_stamp") != stamp:
             spans = {what: (row[f"{what}_begin"], row[f"{what}_end"]) for what in SPANS}
             read = _whole(file.path, lambda: file.run(spans, row["data"], row["checksum"]))
+            _whole(file.path, lambda: check_kept(read, self.epochs))
             vars(self).update(_mapped=read, _stamp=stamp)
         return self._mapped
 
@@ -102,6 +107,8 @@ class StoredRun(Run):
     @cached_property
     def config(self) -> Config:
         config, unknown = self._told
+        if config is not None and not unknown:
+            _whole(self._shard.path, lambda: self._check_identity(config))
         if config is not None and all(name.startswith("training.") for name in unknown):
             return config if self._scalars["data"] is None else config.for_own_data()
         # With another model or task than it was made with, whatever is computed would be wrong.
@@ -110,6 +117,13 @@ class StoredRun(Run):
             f"{spelt_options(unknown)}; its table and curves can be read; use a newer version for "
             "the rest."
         )
+
+    def _check_identity(self, config: Config) -> None:
+        """The id says what the run is: one that does not is another run's."""
+        row = self._scalars
+        name = run_id(config, self.seed, self.origin, row["data"])
+        if (config.digest(), name) != (row["config"], row["id"]):
+            raise DamagedError(f"the id of run {self.id} does not follow from its options")
 
     @property
     def unknown_options(self) -> Mapping[str, Any]:
@@ -122,10 +136,10 @@ class StoredRun(Run):
         unknown = _whole(shard.path, lambda: shard.unknown_options(self._row))
         try:
             return config_of(row), unknown
-        except DynascopeError:
+        except DynascopeError as error:
             unknown |= unknown_values(row)
-            if not unknown:
-                raise
+            if not unknown:  # each is one that there is, but not together
+                raise DynascopeError(f"{shard.path}: damaged: {error}") from None
             return None, unknown
 
     @cached_property
@@ -169,6 +183,9 @@ class StoredRun(Run):
             has = recorded_curves(self.config, None) & frozenset(self._shard.about["columns"])
         if self._scalars["data"] and not _curve(self._shard, "test_loss")[self._row].is_valid:
             has -= {name for name in has if name.startswith("test_")}  # the data have no test set
+        config, unknown = self._told
+        if config is not None and not unknown:
+            _whole(self._shard.path, lambda: check_curves(has, config))
         return _Curves(self._shard, self._row, has, self._scalars["precision"])
 
     @cached_property
@@ -177,8 +194,9 @@ class StoredRun(Run):
 
     @cached_property
     def table(self) -> Array:
+        curves = dict(self.curves)  # read first: they are as long as the run says that it is
         table = np.full((self.epochs + 1, len(CURVES)), np.nan, self.config.precision)
-        for name, curve in self.curves.items():
+        for name, curve in curves.items():
             table[:, CURVES.index(name)] = curve
         table.flags.writeable = False
         return table
@@ -205,6 +223,9 @@ class StoredRun(Run):
         if span is None or names is None:
             return None
         tensors = self._tensors
+        table, weights = tensors.get("steps/curves"), tensors.get("steps/weights")
+        size = weight_count(self.config)
+        _whole(self.file, lambda: check_steps(table, weights, len(names), size))
         curves = {name: tensors["steps/curves"][:, column] for column, name in enumerate(names)}
         return Steps(span[0], span[1], curves, tensors["steps/weights"])
 
@@ -214,11 +235,7 @@ class StoredRun(Run):
         if digest is None:
             return None
         tensors = self._tensors
-        of = {
-            name: tuple(tensors[f"data/{digest}/{name}_{part}"] for part in _PARTS)
-            for name in ("train", "test")
-        }
-        return Data(train=of["train"], test=of["test"])  # type: ignore[arg-type]
+        return _whole(self.file, lambda: _data(tensors, digest, self.config))
 
     def parameters(self, epoch: int = -1) -> Parameters:
         at = self.checked_epoch(epoch)
@@ -237,7 +254,8 @@ class StoredRun(Run):
         Within the package, for those to whom all of a trajectory is too much. The file is looked
         at each time: one that was cut off meanwhile is an error like any other.
         """
-        tensors = self._tensors
+        tensors, slots = self._tensors, None if self.unknown_options else _SLOTS
+        _whole(self.file, lambda: check_shapes(tensors, what, self.config, slots))
         parts = [tensors[f"{what}/{name}"][begin:end] for name in self.config.shapes]
         lead = 1 if what == "weights" else 2
         packed = np.concatenate([_flat(part, lead) for part in parts], axis=-1)
@@ -257,6 +275,20 @@ class StoredRun(Run):
 
 
 _PARTS = ("tokens", "targets")
+_SLOTS = 3  # rows of a state
+
+
+def _data(tensors: Mapping[str, Array], digest: str, config: Config) -> Data:
+    """A run's own data, which must be what its config says."""
+    with reading():
+        train, test = (
+            tuple(tensors[f"data/{digest}/{name}_{part}"] for part in _PARTS)
+            for name in ("train", "test")
+        )
+        data = Data(train=train, test=test)  # type: ignore[arg-type]
+        if data.fit(config) != config or data.digest() != digest:
+            raise DamagedError("the run's own data are not those that it was trained on")
+        return data
 
 
 def _flat(array: Array, lead: int) -> Array:
@@ -285,14 +317,16 @@ class _Curves(Mapping[str, Array]):
     """The curves of a run; each is read when it is asked for."""
 
     def __init__(self, shard: Shard, row: int, has: frozenset[str], precision: str) -> None:
-        self._shard, self._row, self._type = shard, row, np.dtype(precision)
+        self._shard, self._row, self._type = shard, row, _float_type(precision)
         self._names = tuple(name for name in CURVES if name in has)
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._names:
             raise KeyError(name)
-        values = _curve(self._shard, name)[self._row].values.to_numpy(zero_copy_only=False)
-        curve: Array = values.astype(self._type)
+        listed = _curve(self._shard, name)[self._row]
+        if not listed.is_valid:
+            raise DynascopeError(f"{self._shard.path}: damaged: a run has no curve {name}.")
+        curve: Array = listed.values.to_numpy(zero_copy_only=False).astype(self._type)
         curve.flags.writeable = False
         return curve
 
@@ -303,9 +337,26 @@ class _Curves(Mapping[str, Array]):
         return len(self._names)
 
 
-@lru_cache(maxsize=64)  # all of a shard: whoever reads run after run wants several of each
+def _float_type(precision: str) -> "np.dtype[Any]":
+    """Of curves; those of a precision that this version does not know are as they are stored."""
+    return np.dtype(precision if precision in OPTIONS["precision"].words else np.float64)
+
+
 def _curve(shard: Shard, name: str) -> pa.Array:
     """One curve of a whole shard: the next run that is asked for is likely its neighbour."""
+    small = _whole(shard.path, lambda: shard.epochs) <= _KEPT_EPOCHS
+    return _kept_curve(shard, name) if small else _read_curve(shard, name)
+
+
+_KEPT_EPOCHS = 2**20  # of all runs of a shard together; larger ones are read again for each curve
+
+
+@lru_cache(maxsize=64)  # all of a shard: whoever reads run after run wants several of each
+def _kept_curve(shard: Shard, name: str) -> pa.Array:
+    return _read_curve(shard, name)
+
+
+def _read_curve(shard: Shard, name: str) -> pa.Array:
     return _whole(shard.path, lambda: shard.table([name])).column(0).combine_chunks()
 
 
@@ -385,7 +436,7 @@ class StoredRuns(Runs):
         lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
         if len(lists) != len(self) or lists.null_count or len(lengths) != 1:
             return super().curve(name)  # says what is damaged or missing, or that lengths differ
-        precision = np.result_type(*set(table["precision"].to_pylist()))
+        precision = np.result_type(*map(_float_type, set(table["precision"].to_pylist())))
         flat: Array = lists.flatten().to_numpy(zero_copy_only=False)
         return flat.astype(precision).reshape(len(lists), -1)
 

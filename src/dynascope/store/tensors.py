@@ -6,7 +6,6 @@ at the epochs `weights/epoch` says. FORMAT.md lists all tensors.
 """
 
 import hashlib
-import json
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +19,12 @@ import numpy.typing as npt
 
 from dynascope.data import Data
 from dynascope.run import Run, Steps
+from dynascope.store import tensor_header
 from dynascope.store.damage import DamagedError, reading
 from dynascope.store.handles import open_file, stamp
 from dynascope.store.schema import SPANS
 
 Array = npt.NDArray[Any]
-_TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64, "I32": np.int32}
-_HEADER_LIMIT = 2**26  # bytes; ours have thousands
 _DIGITS = 32  # hexadecimal digits kept of a SHA-256
 
 
@@ -116,6 +114,14 @@ def _of_run(
             yield name, tensors[name]
 
 
+def _check_spans(tensors: Mapping[str, Array], spans: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse rows that a tensor does not have: a slice would be shorter, and nobody notice."""
+    for name, tensor in tensors.items():
+        what = name.partition("/")[0]
+        if what in spans and (not tensor.ndim or spans[what][1] > len(tensor)):
+            raise DamagedError(f"its tensor {name[:60]!a} has fewer rows than its runs")
+
+
 def checksum(parts: Iterator[tuple[str, Array]]) -> str:
     """SHA-256 over name, shape and bytes of each part; the first 32 digits."""
     total = hashlib.sha256()
@@ -133,7 +139,7 @@ def digest(contents: bytes | memoryview) -> str:
 def header_of(contents: bytes | memoryview) -> bytes:
     """The beginning of a safetensors file up to its first tensor."""
     length = int.from_bytes(contents[:8], "little")
-    if length > _HEADER_LIMIT or 8 + length > len(contents):
+    if length > tensor_header.LARGEST or 8 + length > len(contents):
         raise DamagedError("it is truncated or not a safetensors file")
     return bytes(contents[: 8 + length])
 
@@ -153,7 +159,7 @@ class TensorFile:
                 raise DamagedError("its length has changed")
             start = os.pread(handle, 8, 0)
             length = int.from_bytes(start, "little")
-            if length > _HEADER_LIMIT:
+            if length > tensor_header.LARGEST:
                 raise DamagedError("it is not a safetensors file")
             if digest(start + os.pread(handle, length, 8)) != self.header:
                 raise DamagedError("its header has changed")
@@ -173,7 +179,9 @@ class TensorFile:
         self, spans: Mapping[str, tuple[int, int]], digest: str | None, expected: str
     ) -> dict[str, Array]:
         """The tensors' rows that belong to a run, once its checksum has been found right."""
-        parts = dict(_of_run(self.tensors(), spans, digest))
+        tensors = self.tensors()
+        _check_spans(tensors, spans)
+        parts = dict(_of_run(tensors, spans, digest))
         if checksum(iter(parts.items())) != expected:
             raise DamagedError("its contents have changed")
         return parts
@@ -184,14 +192,8 @@ def _mapped(path: Path, header: str, changed: tuple[int, int, int]) -> Mapping[s
     with open_file(path) as handle:
         mapped = memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
     start = header_of(mapped)
-    described = json.loads(start[8:])
-    described.pop("__metadata__", None)
+    described = tensor_header.parsed(start[8:], len(mapped) - len(start))
     return {
-        name: np.ndarray(
-            tensor["shape"],
-            _TYPES[tensor["dtype"]],
-            buffer=mapped,
-            offset=len(start) + tensor["data_offsets"][0],
-        )
-        for name, tensor in described.items()
+        name: np.ndarray(shape, dtype, buffer=mapped, offset=len(start) + begin)
+        for name, (dtype, shape, begin) in described.items()
     }

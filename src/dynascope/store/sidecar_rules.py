@@ -1,0 +1,65 @@
+"""What the rows of a sidecar must hold, whoever wrote it."""
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dynascope.catalog import OPTIONS
+from dynascope.store.column_rules import (
+    Agreement,
+    ColumnRule,
+    Values,
+    digits,
+    lengths,
+    text,
+    whole,
+)
+from dynascope.store.shard_rules import MOST_EPOCHS
+
+MOST_ROWS = 2000  # a writer begins a new file at 1000, and threads may add a few more meanwhile
+_LONGEST_KIND = 64
+_LONGEST_NOTE = 10_000
+_EPOCHS = whole(0, MOST_EPOCHS)
+_COUNT = whole(0, 2**53)
+
+RULES: dict[str, ColumnRule] = {
+    "id": digits(20, nulls=False),
+    "checksum": digits(32, nulls=False),
+    "analysed": text(_LONGEST_KIND, nulls=False),
+    "notes": text(_LONGEST_NOTE, nulls=False),
+    "verdict": text(_LONGEST_KIND),
+    "clusters": _COUNT,
+    "expected_clusters": _COUNT,
+    "culprits": whole(0, int(OPTIONS["task.length"].high or 0)),
+    "drops": _EPOCHS,
+    "clustered_epoch": _EPOCHS,
+    "fitted_epoch": _EPOCHS,
+    "lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
+    "spikes": whole(0, MOST_EPOCHS),
+    "spike_epochs": _EPOCHS,
+}
+
+
+def _as_many(*columns: Values) -> bool:
+    """Whether lists are equally long, and all there or none."""
+    return len({tuple(lengths(column)) for column in columns}) == 1
+
+
+def _counted(count: Values, listed: Values) -> bool:
+    found = pc.fill_null(count, -1).to_numpy()
+    return bool(np.array_equal(found, lengths(listed)))
+
+
+def _together(*columns: Values) -> bool:
+    """Whether all are there or none, in each row."""
+    there = [pc.is_valid(column) for column in columns]
+    return all(each.equals(there[0]) for each in there[1:])
+
+
+AGREEMENTS = (
+    Agreement(("analysed", "notes"), _as_many, "a note for each kind"),
+    Agreement(("spike_epochs", "spike_rises"), _as_many, "a rise for each spike"),
+    Agreement(("spike_epochs", "spike_causes"), _as_many, "a cause for each spike"),
+    Agreement(("spikes", "spike_epochs"), _counted, "an epoch for each spike"),
+    Agreement(("alias_weights", "alias_share"), _together, "weights and share of one sum"),
+    Agreement(("alias_weights", "alias_holds"), _together, "weights and judgement of one sum"),
+)
