@@ -52,7 +52,8 @@ def _section(kind: type[Section], name: str, given: object, defaults: Mapping[st
         return given
     if not isinstance(given, Mapping):
         what = f"a ds.{kind.__name__}, a ds.Config or a dict of options"
-        raise expected(name, what, Description(type(given).__name__), _hint(given))
+        got = given if isinstance(given, str | int | float) else Description(type(given).__name__)
+        raise expected(name, what, got, "pass its .config" if hasattr(given, "config") else "")
     short = {field.name for field in fields(kind)}
     whole = nested({f"{name}.{n}" if n in short else n: v for n, v in given.items()}, SECTIONS)
     own = whole.pop(name, {})

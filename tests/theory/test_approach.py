@@ -141,7 +141,7 @@ RISING = "confidences: expected at least 3 rising numbers, but got "
 @pytest.mark.parametrize(
     ("config", "confidences", "message"),
     [
-        (3, None, "config: expected a ds.Config, but got 3"),
+        (3, None, "config: expected a ds.Config or a dict of options, but got 3"),
         (ds.Config(model=ds.ModelConfig(dim=1)), None, "model.dim: expected at least 2"),
         (None, 0.9, RISING + "0.9."),
         (None, "0.9", RISING + "'0.9'."),

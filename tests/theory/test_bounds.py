@@ -366,7 +366,10 @@ ROWS, ANSWERS = [[0] * 12, [1] * 12], [0, 1]
         ((P, [["a"] * 12], [0]), "tokens: expected whole numbers"),
         ((P, ROWS, [0, 1, 0]), "targets: expected 2 targets, but got shape (3,)."),
         ((P, ROWS, [0.0, 1.0]), "targets: expected whole numbers"),
-        ((P, ROWS, ANSWERS, 3), "model: expected a ds.ModelConfig or a ds.Config, but got 3."),
+        (
+            (P, ROWS, ANSWERS, 3),
+            "model: expected a ds.ModelConfig, a ds.Config or a dict of options, but got 3.",
+        ),
         ((P, ROWS, ANSWERS, ds.ModelConfig(bias=False)), "model.bias: expected True, as in the"),
         ((float("inf") * P, ROWS, ANSWERS), "parameters.token_embedding: expected finite numbers"),
         ((1e200 * P.astype(float), ROWS, ANSWERS), "parameters: expected weights whose logits"),

@@ -198,7 +198,10 @@ ROWS, ANSWERS = [[0] * 12, [1] * 12], [0, 1]
         ((P, ROWS, [0]), "targets: expected 2 targets, but got shape (1,)."),
         ((P, ROWS, [0, 2]), "targets: expected numbers from 0 to 1, but got 2."),
         ((P, ROWS, "no"), "targets: expected whole numbers"),
-        ((P, ROWS, ANSWERS, "rms"), "model: expected a ds.ModelConfig or a ds.Config, but got"),
+        (
+            (P, ROWS, ANSWERS, "rms"),
+            "model: expected a ds.ModelConfig, a ds.Config or a dict of options, but got",
+        ),
         ((P, ROWS, ANSWERS, ds.ModelConfig(dim=3)), "model.dim: expected 2, as in the parameters"),
         (
             (1e200 * P.astype(float), ROWS, ANSWERS),
