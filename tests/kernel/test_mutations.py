@@ -181,7 +181,11 @@ MUTANTS = [
         ENVIRONMENT,
     ),
     Mutant(
-        "subnormals flushed", "float_environment.hpp", "write(0x1f80);", "write(0x9fc0);", TESTS
+        "subnormals flushed",
+        "float_environment.hpp",
+        "write(0x1f80);",
+        "write(0x9fc0);",
+        ENVIRONMENT,
     ),
     Mutant(
         "whichever NaN the hardware makes",
