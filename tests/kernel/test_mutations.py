@@ -201,7 +201,9 @@ MUTANTS = [
         "(void)size;",
         NO_VALUE,
     ),
-    Mutant("a copy forgets the epoch so far", "train.hpp", "    so_far_ = so_far;\n", "", COPIES),
+    Mutant(
+        "a copy forgets the epoch so far", "train.hpp", "so_far_ = so_far;", "(void)so_far;", COPIES
+    ),
     Mutant(
         "a copy forgets where the epoch began",
         "train.hpp",
