@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import kernel_calls
+import numpy as np
 import pytest
 from fingerprints import SHORT, fingerprint
 from float_modes import MODES, FloatModes
@@ -118,3 +119,10 @@ def test_single_evaluations(mode: str, modes: FloatModes) -> None:
 def test_an_error_restores_the_mode(modes: FloatModes) -> None:
     with modes.hostile(MODES["up, kept"]), pytest.raises(ValueError, match="unknown function"):
         _kernel.math("nothing", ds.initial_parameters(SHORT, 0).flat)
+
+
+def test_subnormal_numbers_are_kept() -> None:
+    """The kernel's own mode, and not only the same one for all callers."""
+    matrix = np.array([[0.0, 2e-310], [4e-310, 0.0]])
+    _kernel.symmetrize(matrix)
+    assert matrix.tolist() == [[0.0, 3e-310], [3e-310, 0.0]]

@@ -181,7 +181,11 @@ MUTANTS = [
         ENVIRONMENT,
     ),
     Mutant(
-        "subnormals flushed", "float_environment.hpp", "write(0x1f80);", "write(0x9fc0);", TESTS
+        "subnormals flushed",
+        "float_environment.hpp",
+        "write(0x1f80);",
+        "write(0x9fc0);",
+        ENVIRONMENT,
     ),
     Mutant(
         "whichever NaN the hardware makes",
@@ -197,7 +201,9 @@ MUTANTS = [
         "(void)size;",
         NO_VALUE,
     ),
-    Mutant("a copy forgets the epoch so far", "train.hpp", "    so_far_ = so_far;\n", "", COPIES),
+    Mutant(
+        "a copy forgets the epoch so far", "train.hpp", "so_far_ = so_far;", "(void)so_far;", COPIES
+    ),
     Mutant(
         "a copy forgets where the epoch began",
         "train.hpp",
