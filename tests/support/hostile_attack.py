@@ -125,6 +125,7 @@ def routes(ids: list[str]) -> Iterator[str]:
         yield from (f"{here}/state/{epoch}" for epoch in (0, 4, 30))
         yield from (f"{here}/examples?split={split}" for split in ("train", "test"))
         yield f"{here}/sequences?most=16"
+        yield f"{here}/replayed?first=0&last=3"
 
 
 def ask_everything(store: Path, static: Path, ids: list[str], faults: Faults) -> None:
@@ -138,11 +139,12 @@ def ask_everything(store: Path, static: Path, ids: list[str], faults: Faults) ->
         except Exception as error:
             faults.append(f"show: {_last_lines(error)}")
             return
-        background = BackgroundWork()
+        works = [BackgroundWork(), BackgroundWork(threads=1)]
         try:
-            asyncio.run(_ask(Api(library, background, static, Shown()), ids, faults))
+            asyncio.run(_ask(Api(library, *works, static, Shown()), ids, faults))
         finally:
-            background.close(5)
+            for work in works:
+                work.close(5)
 
 
 async def _ask(api: Api, ids: list[str], faults: Faults) -> None:
