@@ -167,6 +167,11 @@ class Run:
         """The config with the options that hold from the end of an epoch on."""
         return config_at(self.config, self.edits, epoch)
 
+    @property
+    def has_fixed_length(self) -> bool:
+        """Whether its schedule ends with the planned last epoch: then a longer run is another."""
+        return self.config_at(self.epochs).training.ends
+
     def steps_done(self, epoch: int) -> int:
         """Steps at the end of an epoch, over all epochs."""
         return steps_done(self.config, self.edits, epoch)
@@ -218,7 +223,7 @@ class Run:
                 f"run: it diverged at epoch {self.diverged} and cannot be continued."
             )
         self.check_replayable()
-        if self.config_at(self.epochs).training.ends:
+        if self.has_fixed_length and epochs != self.config.training.epochs:
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to continue a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."

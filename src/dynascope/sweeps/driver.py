@@ -13,12 +13,12 @@ from dynascope.engine import check_memory, count_threads
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
-from dynascope.run_size import recorded_bytes
+from dynascope.run_size import SHARD_BYTES, recorded_bytes
 from dynascope.store.checking import damage_of
 from dynascope.store.files import OWN_TEMPORARY, clear_partial, locked, writing
 from dynascope.store.index import SWEEP, Damage, Index, open_index
 from dynascope.store.quarantine import is_ours, set_aside
-from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
+from dynascope.store.save import SHARD_RUNS
 from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import RUNS, ShardFiles
 from dynascope.store.tensors import DamagedError
