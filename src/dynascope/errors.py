@@ -19,6 +19,16 @@ class DynascopeError(ValueError):
     code = 2  # the command's exit code
 
 
+class UnknownNameError(DynascopeError, KeyError):
+    """No entry of a mapping has this name."""
+
+    __str__ = Exception.__str__  # a KeyError would show its text in quotes
+
+
+class OutOfRangeError(DynascopeError, IndexError):
+    """A sequence has fewer entries."""
+
+
 class Description(str):
     """Our words for what came instead, which stand in a sentence without quotes.
 

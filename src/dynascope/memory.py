@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 _CGROUPS = Path("/sys/fs/cgroup")
+_MINE = Path("/proc/self/cgroup")
 _NO_LIMIT = 2**60  # version 1 of cgroups says so with a number of that size
 
 
@@ -38,21 +39,21 @@ def _process() -> int | None:
     return limit
 
 
-def _cgroups(tree: Path = _CGROUPS, mine: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
+def _cgroups() -> Iterator[int]:
     """What the limit of each group that this process is in leaves (containers, job schedulers).
 
     The groups of a path are those of all its beginnings. In a container the path may be the
     host's, of which only the end is mounted here: the mount's own top counts in any case.
     """
     try:
-        lines = mine.read_text(encoding="utf-8").splitlines()
+        lines = _MINE.read_text(encoding="utf-8").splitlines()
     except OSError:
         return
     for line in lines:
         _, kinds, path = (*line.split(":", 2), "", "")[:3]
         if kinds and "memory" not in kinds.split(","):
             continue
-        top = tree / kinds if kinds else tree
+        top = _CGROUPS / kinds
         inside = PurePosixPath(path.lstrip("/"))
         for folder in dict.fromkeys([top / inside, *(top / each for each in inside.parents)]):
             if (left := _left(folder)) is not None:

@@ -17,9 +17,10 @@ from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
 from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
+from dynascope.curves import Curves
 from dynascope.data import SPLITS, Data, Examples, Split
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, OutOfRangeError, expected
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
@@ -73,6 +74,9 @@ class Steps:
     curves: Mapping[str, Array]
     weights: Array  # [steps, packed]
 
+    def __post_init__(self) -> None:
+        vars(self)["curves"] = Curves(self.curves)
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -123,7 +127,8 @@ class Run:
     def curves(self) -> Mapping[str, Array]:
         """What was recorded each epoch, by name: arrays of length epochs + 1."""
         has = recorded_curves(self.config, self.data) - self.unrecorded
-        return {name: self.table[:, i] for i, name in enumerate(CURVE_NAMES) if name in has}
+        names = [(i, name) for i, name in enumerate(CURVE_NAMES) if name in has]
+        return Curves({name: self.table[:, i] for i, name in names})
 
     def parameters(self, epoch: int = -1) -> Parameters:
         """The weights after an epoch (0: before training; -1: the last).
@@ -165,7 +170,7 @@ class Run:
 
     def config_at(self, epoch: int) -> Config:
         """The config with the options that hold from the end of an epoch on."""
-        return config_at(self.config, self.edits, epoch)
+        return config_at(self.config, self.edits, _counted(epoch))
 
     @property
     def has_fixed_length(self) -> bool:
@@ -174,7 +179,7 @@ class Run:
 
     def steps_done(self, epoch: int) -> int:
         """Steps at the end of an epoch, over all epochs."""
-        return steps_done(self.config, self.edits, epoch)
+        return steps_done(self.config, self.edits, _counted(epoch))
 
     @property
     def replayable(self) -> bool:
@@ -216,7 +221,7 @@ class Run:
 
     def continued(self, epochs: int) -> "Run":
         """This run, trained further to `epochs` epochs in total: the same bits as in one go."""
-        if epochs <= self.epochs:
+        if not _is_whole(epochs) or epochs <= self.epochs:
             raise expected("epochs", f"more than the {self.epochs} that the run has", epochs)
         if self.diverged is not None:
             raise DynascopeError(
@@ -253,8 +258,7 @@ class Run:
 
     def checked_epoch(self, epoch: int) -> int:
         last = self.epochs if self.diverged is None else self.diverged
-        whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
-        if not whole or not -1 <= epoch <= last:
+        if not _is_whole(epoch) or not -1 <= epoch <= last:
             why = "" if self.diverged is None else f" (the run diverged at epoch {self.diverged})"
             raise expected("epoch", f"a whole number from 0 to {last}{why}", epoch)
         return last if epoch == -1 else int(epoch)
@@ -282,7 +286,9 @@ class Runs(Sequence[Run]):
     @overload
     def __getitem__(self, index: slice) -> "Runs": ...
     def __getitem__(self, index: int | slice) -> "Run | Runs":
-        return Runs(self._runs[index]) if isinstance(index, slice) else self._runs[index]
+        if isinstance(index, slice):
+            return Runs(self._runs[index])
+        return self._runs[checked_index(index, len(self))]
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -308,7 +314,12 @@ class Runs(Sequence[Run]):
 
     def curve(self, name: str) -> Array:
         """One curve of all runs: [runs, epochs + 1]."""
-        return np.stack([run.curves[name] for run in self])
+        curves = [run.curves[name] for run in self]
+        lengths = {len(curve) for curve in curves}
+        if len(lengths) != 1:
+            got = f"{min(lengths) - 1} to {max(lengths) - 1} epochs" if lengths else "no runs"
+            raise expected("runs", "some, and as many epochs of each", Description(got))
+        return np.stack(curves)
 
     def solved(self, accuracy: float = SOLVED_ACCURACY) -> int:
         """How many runs end above this test accuracy."""
@@ -353,6 +364,27 @@ class Runs(Sequence[Run]):
         only up to an earlier epoch, are added.
         """
         services().save(self, folder, append)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _counted(epoch: int) -> int:
+    if not _is_whole(epoch) or epoch < 0:
+        raise expected("epoch", "a whole number of at least 0", epoch)
+    return int(epoch)
+
+
+def checked_index(index: object, count: int) -> int:
+    """A place among so many runs, from the beginning or, negative, from the end."""
+    if not _is_whole(index):
+        raise expected("runs", "a whole number or a slice", index, "for a seed, use by_seed")
+    at: int = int(index)  # type: ignore[call-overload]
+    if not -count <= at < count:
+        there = f"there are {count} runs" if count != 1 else "there is 1 run"
+        raise OutOfRangeError(f"runs[{at}]: {there}, counted from 0; for a seed, use by_seed.")
+    return at
 
 
 def spelt_options(options: Mapping[str, Any]) -> str:

@@ -14,12 +14,12 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
-    ("errors", "version", "cached", "plain", "progress", "seeds", "memory"),
+    ("errors", "version", "cached", "plain", "progress", "seeds", "memory", "starting"),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
-    ("edits", "run_size", "services", "run", "stopped", "tape", "trainer"),
+    ("edits", "run_size", "services", "curves", "run", "stopped", "tape", "trainer"),
     ("engine",),
     ("second_order", "replay"),
     ("store",),

@@ -3,31 +3,36 @@
 Whatever goes wrong is one line on stderr. A traceback means a bug of ours.
 """
 
-import os
+import contextlib
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from io import TextIOWrapper
 
+from dynascope import starting
+from dynascope.cli import streams
 from dynascope.cli.arguments import parse
 from dynascope.errors import DynascopeError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments (default: the process's own) ask for."""
+    streams.open_missing()
+    streams.escape_unprintable()
     with warnings.catch_warnings():
         warnings.showwarning = _warn
-        for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot spell is escaped
-            if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")
-        return _guarded(arguments)
+        try:
+            return _guarded(arguments)
+        finally:
+            streams.discard_unwritable()
 
 
 def _guarded(arguments: Sequence[str] | None) -> int:
+    alone = False
     try:
+        alone = starting.hand_over()
         code = _run(sys.argv[1:] if arguments is None else arguments)
-        if sys.stdout:  # None where a shell closed it: dynascope demo >&-
-            sys.stdout.flush()  # here, where a reader that has gone away can be dealt with
+        sys.stdout.flush()  # here, where a reader that has gone away can be dealt with
         return code
     except DynascopeError as error:
         return _say(str(error), error.code)
@@ -35,11 +40,13 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         return _say("out of memory; raise record.weights_every or train fewer runs at a time.", 1)
     except KeyboardInterrupt:
         return _say("stopped.", 1)
+    except BrokenPipeError:  # `dynascope train | head` is nothing to talk about
+        return 1
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered has nowhere to go
-        if isinstance(error, BrokenPipeError):  # `dynascope train | head` is nothing to talk about
-            return 1
         return _say(f"cannot go on: {error}.", 1)
+    finally:
+        if alone:  # the process ends: Ctrl-C cannot do more
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -57,5 +64,6 @@ def _warn(message: Warning | str, *where: object, **how: object) -> None:
 
 def _say(sentence: str, code: int) -> int:
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
-    print(f"dynascope: {line}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # a terminal that has gone
+        print(f"dynascope: {line}", file=sys.stderr)
     return code

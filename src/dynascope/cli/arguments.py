@@ -121,6 +121,10 @@ class _Parser(argparse.ArgumentParser):
         what = f"{required}: missing" if required != message else message.removeprefix("argument ")
         raise DynascopeError(f"{what}; see {self.prog} --help.")
 
+    def print_help(self, file: Any = None) -> None:
+        """argparse would swallow an error of the stream."""
+        print(self.format_help(), end="", file=file)
+
     def unexpected(self, argument: str) -> DynascopeError:
         """The error for an argument that no option takes."""
         if not argument.startswith("-"):

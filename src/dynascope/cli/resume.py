@@ -66,10 +66,11 @@ class Destination:
 
 
 def _chosen(folder: Path, ids: Iterable[str]) -> "StoredRuns":
-    from dynascope.store.stored import load
+    from dynascope.store.index import open_index
+    from dynascope.store.stored import StoredRuns
 
-    listed = ", ".join(f"'{each}'" for each in sorted(ids))
-    return load(folder).where(f"id IN ({listed})")
+    index = open_index(folder)
+    return StoredRuns(index, np.flatnonzero(np.isin(index.ids, np.array([*ids], dtype="S20"))))
 
 
 def _going_on(job: Job, parts: Sequence[Run]) -> Job:
@@ -82,17 +83,25 @@ def _going_on(job: Job, parts: Sequence[Run]) -> Job:
 def destination(folder: str, jobs: Sequence[Job]) -> Destination:
     """The folder that was asked for, if runs can be put there: a new one, or one of these jobs."""
     from dynascope.store.files import check_new, path_of
-    from dynascope.store.index import SWEEP
-    from dynascope.store.shard_write import RUNS
 
     path = Path(os.path.abspath(path_of(folder)))
-    try:
-        ours = (path / RUNS).is_dir() and not os.path.lexists(path / SWEEP)
-    except OSError:  # a name too long, or a place that cannot be looked at
-        ours = False
-    if not ours:
+    if not _has_runs(path):
         return Destination(check_new(folder), jobs, left=tuple(range(len(jobs))))
     return _among(folder, path, jobs)
+
+
+def _has_runs(path: Path) -> bool:
+    """Whether it is a store, other than a sweep's, and not only a folder with one called `runs`."""
+    from dynascope.store.index import SWEEP
+    from dynascope.store.quarantine import is_ours
+    from dynascope.store.shard_write import RUNS
+
+    try:
+        inside = list((path / RUNS).iterdir())
+        mixed = os.path.lexists(path / SWEEP) or any(file.is_dir() for file in inside)
+    except OSError:  # not there, or it cannot be looked at: `check_new` says which
+        return False
+    return any(map(is_ours, inside)) and not mixed
 
 
 def _among(folder: str, path: Path, jobs: Sequence[Job]) -> Destination:

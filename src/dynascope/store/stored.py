@@ -14,10 +14,20 @@ import pyarrow as pa
 
 from dynascope.cached import cached_property
 from dynascope.config import Config
+from dynascope.curves import no_curve
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.parameters import Parameters
-from dynascope.run import SOLVED_ACCURACY, Origin, Run, Runs, Steps, recorded_curves, spelt_options
+from dynascope.run import (
+    SOLVED_ACCURACY,
+    Origin,
+    Run,
+    Runs,
+    Steps,
+    checked_index,
+    recorded_curves,
+    spelt_options,
+)
 from dynascope.services import services
 from dynascope.store.index import Damage, DamageWarning, Index, open_index
 from dynascope.store.marks import mark
@@ -280,7 +290,7 @@ class _Curves(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._names:
-            raise KeyError(name)
+            raise no_curve(name, self)
         values = _curve(self._shard, name)[self._row].values.to_numpy(zero_copy_only=False)
         curve: Array = values.astype(self._type)
         curve.flags.writeable = False
@@ -344,7 +354,7 @@ class StoredRuns(Runs):
     def __getitem__(self, index: int | slice) -> "StoredRun | StoredRuns":
         if isinstance(index, slice):
             return self._some(self._chosen[index])
-        at = self._chosen[index]
+        at = self._chosen[checked_index(index, len(self))]
         return self._index_run(int(at))
 
     def _index_run(self, at: int) -> StoredRun:

@@ -189,8 +189,7 @@ def _check_memory(plan: Plan, execution: Execution) -> None:
     largest = max(configs, key=recorded_bytes)
     threads = count_threads(execution.threads, plan.runs)
     shard = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(largest)))
-    # A shard that is written is there as runs, as tensors and as bytes.
-    check_memory(largest, 3 * min(shard, plan.runs) + threads, threads)
+    check_memory(largest, min(plan.runs, shard + threads), threads, saved=True)
 
 
 @contextlib.contextmanager
