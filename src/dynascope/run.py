@@ -233,9 +233,10 @@ class Run:
                 "training.schedule: expected constant or warmup to continue a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."
             )
+        self.config.replace({"training.epochs": epochs})  # refuses what no run can have
         trainer = self.trainer()
         trainer.advance(epochs - trainer.epoch)
-        return trainer.run
+        return trainer.finish()
 
     def loaded(self) -> "Run":
         """The run with its whole record in memory, as all but stored runs have it already."""

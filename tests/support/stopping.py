@@ -17,11 +17,12 @@ ALL_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @contextmanager
 def stopped_after(epochs: int, ends: tuple[int, ...] = (signal.SIGINT,)) -> Iterator[None]:
     """Within its block this process is sent signals when jobs have done so many epochs in all.
+    (Without any, the caller stops them.)
 
     The threads wait until everybody has been told to stop: none gets much further than that.
     """
     at_work: list[engine.Trainers] = []
-    asked: list[int] = []
+    asked: list[bool] = []
     make: Callable[..., None] = engine.Trainers.__init__
     train = Trainer.advance
 
@@ -32,7 +33,7 @@ def stopped_after(epochs: int, ends: tuple[int, ...] = (signal.SIGINT,)) -> Iter
     def count(self: progress.Status, index: int, more: int) -> None:
         self.finished_epochs += more
         if self.finished_epochs >= epochs and not asked:
-            asked.extend(ends)
+            asked.append(True)
             for end in ends:
                 os.kill(os.getpid(), end)
 
