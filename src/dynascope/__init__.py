@@ -9,7 +9,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dynascope import kernel_loading as _kernel_loading  # noqa: F401 (first, for its sentence)
+import dynascope.starting as _starting  # noqa: F401 (first: Ctrl-C may come at once)
+from dynascope import kernel_loading as _kernel_loading  # noqa: F401 (next, for its sentence)
 from dynascope import wiring as _wiring
 from dynascope._kernel import PARAMETER_NAMES as PARAMETER_NAMES
 from dynascope.config import Config as Config

@@ -140,6 +140,11 @@ class Data:
         return config.replace(sizes).for_own_data()
 
 
+def own_digest(data: Data | None) -> str | None:
+    """What stands in a run's id for its data; None: they are the task's."""
+    return data.digest() if data else None
+
+
 def fitted(config: Config, data: object) -> Config:
     """The config that a run with these data of its own has, or without any (None)."""
     if data is None:

@@ -5,6 +5,7 @@ import itertools
 import os
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,48 +14,69 @@ import numpy as np
 
 from dynascope.config import Config
 from dynascope.config_input import ConfigLike, check_config
-from dynascope.data import Data, check_seed, fitted
+from dynascope.data import Data, check_seed, fitted, own_digest
 from dynascope.errors import Description, DynascopeError, expected, none_given
+from dynascope.memory import available_memory
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
-from dynascope.run import Origin, Run, Runs
-from dynascope.run_size import recorded_bytes, weight_count
+from dynascope.run import Origin, Run, Runs, run_id
+from dynascope.run_size import fewer_weights, recorded_bytes, saving_bytes, working_bytes
 from dynascope.seeds import MAX_RUNS
+from dynascope.stopped import as_stopped
 from dynascope.trainer import Trainer, fingerprint
 
 Start = Parameters | Run | Runs | dict[int, Parameters]
 
 _SLICE = 0.05  # seconds that a thread computes between looks at the stop sign
+MUCH_MEMORY = 500e6  # bytes that a job does not take without saying so
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `train`; `.runs` holds the runs that were finished by then."""
+    """Ctrl-C during `train`.
 
-    def __init__(self, runs: Runs) -> None:
-        super().__init__(f"stopped; {len(runs)} runs were finished and are in .runs")
-        self.runs = runs
+    `.runs` holds the runs that were finished by then, `.partial` those that were under way, up to
+    the last epoch that was done. `Run.continued` goes on with one of them.
+    """
+
+    def __init__(self, runs: Runs, partial: Runs | None = None) -> None:
+        self.runs, self.partial = runs, Runs([]) if partial is None else partial
+        under_way = f", {len(self.partial)} under way in .partial" if len(self.partial) else ""
+        super().__init__(f"stopped; {len(runs)} runs were finished and are in .runs{under_way}")
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to be trained."""
+    """One run to be trained; `begun` is an earlier part of it, with which it goes on."""
 
     config: Config
     seed: int
     data: Data | None = None
     start: Parameters | None = None
     origin: Origin | None = None
+    begun: Run | None = None
+
+    @property
+    def id(self) -> str:
+        """The id that the run will have; for weights to start from, their origin must be known."""
+        return run_id(self.config, self.seed, self.origin, own_digest(self.data))
+
+    @property
+    def epochs(self) -> int:
+        """How many are left to do."""
+        return self.config.training.epochs - (self.begun.epochs if self.begun else 0)
 
     def trainer(self) -> Trainer:
+        if self.begun is not None:
+            return self.begun.trainer()
         return Trainer(self.config, self.seed, data=self.data, start=self.start, origin=self.origin)
 
 
 def train_job(job: Job) -> Run:
     """Train one run in this thread."""
     trainer = job.trainer()
-    trainer.advance(job.config.training.epochs)
-    return trainer.run
+    trainer.advance(job.epochs)
+    return trainer.finish()
 
 
 @guided
@@ -74,34 +96,53 @@ def train(
     `data`: your own task. `start`: weights to fine-tune from: `Parameters` or a `Run` for all
     seeds, or `Runs` or a dict with one for each seed.
 
-    Ctrl-C raises `Interrupted`, a KeyboardInterrupt with the finished runs in `.runs`. Any other
-    error during training (out of memory) has them too.
+    Ctrl-C raises `Interrupted`, a KeyboardInterrupt with the finished runs in `.runs` and those
+    under way in `.partial`. Any other error during training (out of memory) has them too.
 
     >>> runs = train(Config().replace({"training.epochs": 2}), seeds=[3, 8], progress=False)
     >>> [run.seed for run in runs]
     [3, 8]
     """
+    jobs = jobs_of(config, seeds, data, start)
+    return train_jobs(jobs, count_threads(threads, len(jobs)), progress)
+
+
+def jobs_of(
+    config: ConfigLike,
+    seeds: int | Iterable[int],
+    data: Data | None = None,
+    start: Start | None = None,
+) -> list[Job]:
+    """What `train` with these arguments has to do, all of it checked."""
     config = fitted(check_config(config), data)
     wanted = _seeds(seeds)
-    threads = count_threads(threads, len(wanted))
     starts = _starts(start, wanted)
-    check_memory(config, len(wanted), threads)
-    jobs = [
+    return [
         Job(config, seed, data, *(begin or (None, None)))
         for seed, begin in zip(wanted, starts, strict=True)
     ]
-    status = Status(len(wanted), len(wanted) * config.training.epochs)
+
+
+def train_jobs(
+    jobs: Sequence[Job], threads: int, progress: bool | Report = True, saved: bool = False
+) -> Runs:
+    """The runs of jobs with one config; `saved`: they will be written to a store at the end."""
+    begun = [job.begun for job in jobs if job.begun]
+    check_memory(jobs[0].config, len(jobs), threads, saved, begun)
+    status = Status(len(jobs), sum(job.epochs for job in jobs))
     results: list[Run | None] = [None] * len(jobs)
+    parts: list[Run | None] = [None] * len(jobs)
 
-    def finished() -> Runs:
-        return Runs(run for run in results if run is not None)
+    def finished(which: Iterable[Run | None] = results) -> Runs:
+        return Runs(run for run in which if run is not None)
 
+    trainers = Trainers(jobs, results.__setitem__, status, parts.__setitem__)
     try:
-        Trainers(jobs, results.__setitem__, status).work(threads, reporter(progress))
+        trainers.work(threads, reporter(progress))
     except KeyboardInterrupt:
-        raise Interrupted(finished()) from None
+        raise Interrupted(finished(), finished(parts)) from None
     except BaseException as error:
-        vars(error)["runs"] = finished()
+        vars(error).update(runs=finished(), partial=finished(parts))
         raise
     return finished()
 
@@ -185,28 +226,36 @@ class Crew:
 class Trainers(Crew):
     """A crew that trains.
 
-    `done` is called with a job's index and its run, in the thread that trained it. Jobs are asked
-    for one by one, when a thread is free for them.
+    `done` is called with a job's index and its run, in the thread that trained it; `under_way` in
+    the same way with the part of a run that is there when all are told to stop. Jobs are asked for
+    one by one, when a thread is free for them.
     """
 
     def __init__(
-        self, jobs: Sequence[Job], done: Callable[[int, Run], None], status: Status
+        self,
+        jobs: Sequence[Job],
+        done: Callable[[int, Run], None],
+        status: Status,
+        under_way: Callable[[int, Run], None] | None = None,
     ) -> None:
         super().__init__(len(jobs), status)
-        self._jobs, self._keep = jobs, done
+        self._jobs, self._keep, self._keep_part = jobs, done, under_way
 
     def one(self, index: int) -> None:
-        run = self._trained(index, self._jobs[index])
-        if run is not None:
-            self._keep(index, run)
-
-    def _trained(self, index: int, job: Job) -> Run | None:
-        """The run; None when it was told to stop."""
+        job = self._jobs[index]
         trainer = job.trainer()
-        left, slice_ = job.config.training.epochs, 1
+        before = trainer.epoch
+        if self._train(index, job, trainer):
+            self._keep(index, trainer.finish())
+        elif self._keep_part and trainer.epoch > before:
+            self._keep_part(index, as_stopped(trainer.finish()))
+
+    def _train(self, index: int, job: Job, trainer: Trainer) -> bool:
+        """Whether it got to the end, and was not told to stop."""
+        left, slice_ = job.epochs, 1
         while left > 0:
-            if self._stop.is_set():
-                return None
+            if self._stop.is_set() and trainer.diverged is None:
+                return False
             began = time.perf_counter()
             # A run that diverged is not trained further, only filled up to its planned length.
             done = min(slice_, left) if trainer.diverged is None else left
@@ -218,7 +267,7 @@ class Trainers(Crew):
             slice_ = max(1, min(4 * slice_, int(done * _SLICE / max(took, 1e-9))))
         with self._lock:
             self.status.finished_runs += 1
-        return trainer.run
+        return True
 
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
@@ -246,9 +295,13 @@ def count_threads(threads: int | None, runs: int) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
+    return min(check_threads(threads), runs)
+
+
+def check_threads(threads: object, field: str = "threads") -> int:
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 4096:
-        raise expected("threads", "a whole number from 1 to 4096", threads)
-    return min(threads, runs)
+        raise expected(field, "a whole number from 1 to 4096", threads)
+    return threads
 
 
 def _starts(start: Start | None, seeds: list[int]) -> list[tuple[Parameters, Origin | None] | None]:
@@ -293,36 +346,58 @@ def fine_tuned_from(run: Run, epoch: int) -> tuple[Parameters, Origin]:
     return weights, Origin("fine-tune", fingerprint(weights), run.id, at)
 
 
-def check_memory(config: Config, runs: int, threads: int = 1) -> None:
-    """Refuse a job that cannot fit in memory, before it is killed after hours of work."""
-    needed = runs * recorded_bytes(config) + threads * _working_bytes(config)
-    available = _available_memory()
-    if available is not None and needed > 0.9 * available:
-        many = "1 run" if runs == 1 else f"{runs} runs"
+def check_memory(
+    config: Config,
+    runs: int,
+    threads: int = 1,
+    saved: bool = False,
+    begun: Sequence[Run] = (),
+) -> None:
+    """Refuse a job that cannot fit in memory, before it is killed after hours of work; of one that
+    takes much say so.
+
+    `saved`: the runs are written to a store in the end, which makes copies. `begun`: runs that are
+    read to be gone on with.
+    """
+    needed = _needed(config, runs, threads, saved)
+    for run in begun:
+        share = (run.epochs + 1) / (run.config.training.epochs + 1)
+        needed += int(share * recorded_bytes(run.config))
+    available = available_memory()
+    if available is None or needed < min(MUCH_MEMORY, 0.5 * available):
+        return
+    many = "1 run" if runs == 1 else f"{runs} runs"
+    hint = _smaller(config, runs, threads, saved)
+    if needed > 0.9 * available:
         raise DynascopeError(
-            f"memory: {many} with these record options would take {needed / 1e9:.1f} GB, but only "
-            f"{available / 1e9:.1f} GB are available; raise record.weights_every or train fewer "
-            "runs at a time."
+            f"memory: {many} with these record options would take {_gigabytes(needed)}, but only "
+            f"{_gigabytes(available)} are available; {hint}."
         )
+    warnings.warn(
+        f"memory: {many} with these record options will take up to {_gigabytes(needed)} of the "
+        f"{_gigabytes(available)} that are available; if that is too much, {hint}.",
+        stacklevel=4,
+    )
 
 
-def _working_bytes(config: Config) -> int:
-    """Memory of one run in the making, besides its record: data sets, model, moments; generous."""
-    task = config.task
-    sequences = (task.train_size + task.test_size) * (2 * task.length + 16) * 4
-    per_entry = 8 * config.model.dim * task.length * task.vocab
-    return sequences + 8 * (per_entry + 8 * weight_count(config) + 200 * config.model.hidden)
+def _needed(config: Config, runs: int, threads: int, saved: bool) -> int:
+    needed = runs * recorded_bytes(config) + threads * working_bytes(config)
+    return needed + (saving_bytes(config, runs) if saved else 0)
 
 
-def _available_memory() -> int | None:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as info:
-            for line in info:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
+def _smaller(config: Config, runs: int, threads: int, saved: bool) -> str:
+    """What would take less memory."""
+    fewer = fewer_weights(config)
+    ways = ["train fewer runs at a time"] if runs > 1 else []
+    if fewer != config:
+        needed = _gigabytes(_needed(fewer, runs, threads, saved))
+        ways.insert(0, f"set record.weights_every={fewer.record.weights_every} ({needed})")
+    return " or ".join(ways) or "train for fewer epochs"
+
+
+def _gigabytes(size: float) -> str:
+    """
+    >>> _gigabytes(818e6), _gigabytes(23.4e9)
+    ('0.82 GB', '23.4 GB')
+    """
+    return f"{size / 1e9:.{2 if size < 1e9 else 1}f} GB"

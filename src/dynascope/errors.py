@@ -24,6 +24,16 @@ class DynascopeError(ValueError):
         super().__init__(*map(printable, sentence))  # a traceback is printed as it is
 
 
+class UnknownNameError(DynascopeError, KeyError):
+    """No entry of a mapping has this name."""
+
+    __str__ = Exception.__str__  # a KeyError would show its text in quotes
+
+
+class OutOfRangeError(DynascopeError, IndexError):
+    """A sequence has fewer entries."""
+
+
 class Description(str):
     """Our words for what came instead, which stand in a sentence without quotes.
 

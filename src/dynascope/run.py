@@ -18,9 +18,10 @@ from dynascope.analysis_columns import KINDS
 from dynascope.cached import cached_property
 from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
-from dynascope.data import SPLITS, Data, Examples, Split
+from dynascope.curves import Curves
+from dynascope.data import SPLITS, Data, Examples, Split, own_digest
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
-from dynascope.errors import Description, DynascopeError, expected
+from dynascope.errors import Description, DynascopeError, OutOfRangeError, expected
 from dynascope.near_misses import guided_class
 from dynascope.number_text import fraction
 from dynascope.option_rules import Choice
@@ -82,6 +83,9 @@ class Steps:
     curves: Mapping[str, Array]
     weights: Array  # [steps, packed]
 
+    def __post_init__(self) -> None:
+        vars(self)["curves"] = Curves(self.curves)
+
 
 @guided_class(run_places)
 @dataclass(frozen=True, eq=False)
@@ -131,9 +135,7 @@ class Run:
     @cached_property
     def id(self) -> str:
         """A name that follows from what the run is: config (not recording), seed, origin, data."""
-        return run_id(
-            self.config, self.seed, self.origin, self.data.digest() if self.data else None
-        )
+        return run_id(self.config, self.seed, self.origin, own_digest(self.data))
 
     @cached_property
     def task(self) -> Task:
@@ -144,7 +146,8 @@ class Run:
     def curves(self) -> Mapping[str, Array]:
         """What was recorded each epoch, by name: arrays of length epochs + 1."""
         has = recorded_curves(self.config, self.data) - self.unrecorded
-        return {name: self.table[:, i] for i, name in enumerate(CURVE_NAMES) if name in has}
+        names = [(i, name) for i, name in enumerate(CURVE_NAMES) if name in has]
+        return Curves({name: self.table[:, i] for i, name in names})
 
     def parameters(self, epoch: int = -1) -> Parameters:
         """The weights after an epoch (0: before training; -1: the last).
@@ -186,11 +189,16 @@ class Run:
 
     def config_at(self, epoch: int) -> Config:
         """The config with the options that hold from the end of an epoch on."""
-        return config_at(self.config, self.edits, epoch)
+        return config_at(self.config, self.edits, _counted(epoch))
+
+    @property
+    def has_fixed_length(self) -> bool:
+        """Whether its schedule ends with the planned last epoch: then a longer run is another."""
+        return self.config_at(self.epochs).training.ends
 
     def steps_done(self, epoch: int) -> int:
         """Steps at the end of an epoch, over all epochs."""
-        return steps_done(self.config, self.edits, epoch)
+        return steps_done(self.config, self.edits, _counted(epoch))
 
     @property
     def replayable(self) -> bool:
@@ -231,21 +239,22 @@ class Run:
 
     def continued(self, epochs: int) -> "Run":
         """This run, trained further to `epochs` epochs in total: the same bits as in one go."""
-        if epochs <= self.epochs:
+        if not _is_whole(epochs) or epochs <= self.epochs:
             raise expected("epochs", f"more than the {self.epochs} that the run has", epochs)
         if self.diverged is not None:
             raise DynascopeError(
                 f"run: it diverged at epoch {self.diverged} and cannot be continued."
             )
         self.check_replayable()
-        if self.config_at(self.epochs).training.ends:
+        if self.has_fixed_length and epochs != self.config.training.epochs:
             raise DynascopeError(
                 "training.schedule: expected constant or warmup to continue a run, but got "
                 "'cosine', whose length is part of the run; fine-tune from it instead."
             )
+        self.config.replace({"training.epochs": epochs})  # refuses what no run can have
         trainer = self.trainer()
         trainer.advance(epochs - trainer.epoch)
-        return trainer.run
+        return trainer.finish()
 
     def loaded(self) -> "Run":
         """The run with its whole record in memory, as all but stored runs have it already."""
@@ -268,8 +277,7 @@ class Run:
 
     def checked_epoch(self, epoch: int) -> int:
         last = self.epochs if self.diverged is None else self.diverged
-        whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
-        if not whole or not -1 <= epoch <= last:
+        if not _is_whole(epoch) or not -1 <= epoch <= last:
             why = "" if self.diverged is None else f" (the run diverged at epoch {self.diverged})"
             raise expected("epoch", f"a whole number from 0 to {last}{why}", epoch)
         return last if epoch == -1 else int(epoch)
@@ -303,7 +311,7 @@ class Runs(Sequence[Run]):
     def __getitem__(self, index: int | slice) -> "Run | Runs":
         if isinstance(index, slice):
             return Runs(self._runs[index])
-        return self._runs[checked_index(index)]
+        return self._runs[checked_index(index, len(self))]
 
     def __add__(self, other: "Runs | Run | Iterable[Run]") -> "Runs":
         more = [other] if isinstance(other, Run) else other
@@ -345,7 +353,12 @@ class Runs(Sequence[Run]):
 
     def curve(self, name: str) -> Array:
         """One curve of all runs: [runs, epochs + 1]."""
-        return np.stack([run.curves[name] for run in self])
+        curves = [run.curves[name] for run in self]
+        lengths = {len(curve) for curve in curves}
+        if len(lengths) != 1:
+            got = f"{min(lengths) - 1} to {max(lengths) - 1} epochs" if lengths else "no runs"
+            raise expected("runs", "some, and as many epochs of each", Description(got))
+        return np.stack(curves)
 
     def solved(self, accuracy: float = SOLVED_ACCURACY) -> int:
         """How many runs end above this test accuracy."""
@@ -400,15 +413,29 @@ class Runs(Sequence[Run]):
         services().save(self, folder, append)
 
 
-def checked_index(index: object) -> int:
-    """The place of a run in `Runs`."""
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _counted(epoch: int) -> int:
+    if not _is_whole(epoch) or epoch < 0:
+        raise expected("epoch", "a whole number of at least 0", epoch)
+    return int(epoch)
+
+
+def checked_index(index: object, count: int) -> int:
+    """A place among so many runs, from the beginning or, negative, from the end."""
     try:
-        return operator.index(index)  # type: ignore[arg-type]
+        at = operator.index(index)  # type: ignore[arg-type]
     except TypeError:
         hint = "runs.by_seed(3) finds a run by its seed, runs.where('seed < 3') several"
         what = "a place in the list, such as runs[0], or a slice"
         got = index if isinstance(index, str) else Description(type(index).__name__)
         raise IndexTypeError(str(expected("runs", what, got, hint))) from None
+    if not -count <= at < count:
+        there = f"there are {count} runs" if count != 1 else "there is 1 run"
+        raise OutOfRangeError(f"runs[{at}]: {there}, counted from 0; for a seed, use by_seed.")
+    return at
 
 
 def spelt_options(options: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 Row numbers follow from the epoch: curves have a row per epoch, weights and states one for each
 epoch divisible by `weights_every` and `state_every`; the last ones are added when a run is read.
+There is one spare row for these, so that a tape can become a run without being copied.
 """
 
 from collections.abc import Sequence
@@ -52,12 +53,12 @@ class Tape:
         tape.reserve(max(epoch, run.config.training.epochs))
         tape.table[: epoch + 1] = run.table[: epoch + 1]
         for kept, at in zip(run.weights, run.weight_epochs, strict=True):
-            if at <= epoch and (at == 0 or (tape._weights_every and at % tape._weights_every == 0)):
+            if at <= epoch and _is_regular(at, tape._weights_every):
                 tape._weights[at // tape._weights_every if at else 0] = kept
         for kept, at in zip(run.states, run.state_epochs, strict=True):
             if at > epoch:
                 continue
-            if at == 0 or (tape._state_every and at % tape._state_every == 0):
+            if _is_regular(at, tape._state_every):
                 tape._states[at // tape._state_every if at else 0] = kept
             elif run.origin is not None and run.origin.kind == "branch":
                 tape._edits[int(at)] = kept.copy()
@@ -80,8 +81,8 @@ class Tape:
     def reserve(self, epochs: int) -> None:
         """Room for this many epochs."""
         self.table = self._grown(self.table, epochs + 1)
-        self._weights = self._grown(self._weights, kept_rows(epochs, self._weights_every))
-        self._states = self._grown(self._states, kept_rows(epochs, self._state_every))
+        self._weights = self._grown(self._weights, kept_rows(epochs, self._weights_every) + 1)
+        self._states = self._grown(self._states, kept_rows(epochs, self._state_every) + 1)
 
     def until(self, epoch: int, target: int) -> int:
         """How many epochs from `epoch` on can be done in one go: recording of steps starts or ends,
@@ -142,31 +143,34 @@ class Tape:
             (self._weights, self._weights_every, kernel.parameters()),
             (self._states, self._state_every, self._edits[epoch]),
         ):
-            if epoch == 0 or (every and epoch % every == 0):
+            if _is_regular(epoch, every):
                 rows[epoch // every if every else 0] = new
 
     def kept(
-        self, kernel: Kernel
+        self, kernel: Kernel, copy: bool = True
     ) -> tuple[Array, npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]:
-        """Weights and states so far with their epochs, the present ones last."""
-        last = kernel.epoch
-        weights = self._by_epoch(self._weights, self._weights_every, last)
-        states = self._by_epoch(self._states, self._state_every, last) | self._edits
-        if not kernel.step_in_epoch:  # in the middle of an epoch the present belongs to none
-            weights.setdefault(last, kernel.parameters())
-            states.setdefault(last, kernel.state())
-        return *_stacked(weights), *_stacked(states)
+        """Weights and states so far with their epochs, the present ones last.
 
-    def steps(self) -> Steps | None:
+        Without `copy` they are the tape's own arrays where possible: then nothing may be recorded
+        after that.
+        """
+        last, added, edits = kernel.epoch, {}, self._edits
+        if not kernel.step_in_epoch:  # in the middle of an epoch the present belongs to none
+            added = {last: kernel.parameters()}
+            edits = {last: kernel.state()} | edits
+        weights = _joined(self._weights, self._weights_every, last, added, copy)
+        return *weights, *_joined(self._states, self._state_every, last, edits, copy)
+
+    def curves(self, epochs: int, copy: bool = True) -> Array:
+        """The table up to an epoch."""
+        return _first(self.table, epochs + 1, copy)
+
+    def steps(self, copy: bool = True) -> Steps | None:
         span = self._config.record.steps
         if not self._steps or not span:
             return None
-        curves, weights = (array[: self._steps_done].copy() for array in self._steps)
+        curves, weights = (_first(array, self._steps_done, copy) for array in self._steps)
         return Steps(span[0], span[1], step_curves(curves, self._config), weights)
-
-    @staticmethod
-    def _by_epoch(rows: Array, every: int, last: int) -> dict[int, Array]:
-        return {i * every: rows[i] for i in range(kept_rows(last, every))}
 
     def _empty(self, *shape: int) -> Array:
         return np.full(shape, np.nan, self._dtype)
@@ -175,10 +179,38 @@ class Tape:
         if rows <= len(array):
             return array
         # By half as much again, so that a run advanced bit by bit is not copied every time.
-        more = max(rows, len(array) * 3 // 2) - len(array)
-        return np.concatenate([array, self._empty(more, *array.shape[1:])])
+        grown = self._empty(max(rows, len(array) * 3 // 2), *array.shape[1:])
+        grown[: len(array)] = array
+        return grown
 
 
-def _stacked(rows: dict[int, Array]) -> tuple[Array, npt.NDArray[np.int64]]:
-    epochs = sorted(rows)
-    return np.stack([rows[epoch] for epoch in epochs]), np.array(epochs, dtype=np.int64)
+def _is_regular(epoch: int, every: int) -> bool:
+    """Whether an epoch is one of those kept every so many epochs."""
+    return epoch == 0 or (every > 0 and epoch % every == 0)
+
+
+def _joined(
+    rows: Array, every: int, last: int, more: dict[int, Array], copy: bool
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """The rows kept every so many epochs, those of `more` at other epochs, and all their epochs."""
+    count = kept_rows(last, every)
+    regular = np.arange(count, dtype=np.int64) * every
+    added = [at for at in sorted(more) if not _is_regular(at, every)]
+    if not added:
+        return _first(rows, count, copy), regular
+    if not copy and added == [last] and count < len(rows):
+        rows[count] = more[last]
+        return _first(rows, count + 1, copy), np.append(regular, last)
+    epochs = np.append(regular, np.array(added, dtype=np.int64))
+    order = np.argsort(epochs)
+    joined = np.empty((len(epochs), *rows.shape[1:]), rows.dtype)
+    places = np.argsort(order)  # where each goes
+    joined[places[:count]] = rows[:count]
+    for place, at in zip(places[count:], added, strict=True):
+        joined[place] = more[at]
+    return joined, epochs[order]
+
+
+def _first(rows: Array, count: int, copy: bool) -> Array:
+    """The first rows; a view that would keep much more than itself in memory is a copy, too."""
+    return rows[:count].copy() if copy or count < len(rows) * 3 // 4 else rows[:count]

@@ -242,6 +242,16 @@ class Trainer:
     @in_turn
     def run(self) -> Run:
         """Everything recorded so far, as a separate `Run` (a copy)."""
+        return self._recorded(copy=True)
+
+    def finish(self) -> Run:
+        """The run made of the trainer's own arrays, which ends with that: there may not be enough
+        memory for a long run and its copy."""
+        run = self._recorded(copy=False)
+        del self._tape
+        return run
+
+    def _recorded(self, copy: bool) -> Run:
         if self._tape.edited:
             raise DynascopeError(
                 "run: the weights were changed in the middle of an epoch that has not ended yet; "
@@ -252,11 +262,11 @@ class Trainer:
         ends = config_at(config, self._edits, self.epoch).training.ends
         if epochs > config.training.epochs and not ends:
             config = config.replace({"training.epochs": epochs})  # what it would be in one go
-        weights, weight_epochs, states, state_epochs = self._tape.kept(self._kernel)
+        weights, weight_epochs, states, state_epochs = self._tape.kept(self._kernel, copy)
         return Run(
             config=config,
             seed=self.seed,
-            table=self._tape.table[: epochs + 1].copy(),
+            table=self._tape.curves(epochs, copy),
             weights=weights,
             weight_epochs=weight_epochs,
             states=states,
@@ -265,7 +275,7 @@ class Trainer:
             origin=self.origin,
             data=self.data,
             seconds=self._seconds,
-            steps=self._tape.steps(),
+            steps=self._tape.steps(copy),
         )
 
 

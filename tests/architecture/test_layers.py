@@ -16,7 +16,7 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 LAYERS = (
     (
         *("printing", "errors", "version", "cached", "one_thread", "number_text", "plain"),
-        *("progress", "seeds"),
+        *("progress", "seeds", "memory", "starting"),
     ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
@@ -24,7 +24,7 @@ LAYERS = (
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),
     ("config_input", "run_places"),
     ("data", "parameters", "tasks", "model", "projection", "torch"),
-    ("edits", "run_size", "services", "run", "tape", "trainer"),
+    ("edits", "run_size", "services", "curves", "run", "stopped", "tape", "trainer"),
     ("engine",),
     ("second_order", "replay", "epoch_replay"),
     ("store",),

@@ -64,8 +64,10 @@ BAD = {
         bad("train --epochs -1", "training.epochs", "got -1"),
     ],
     "threads": [
-        bad("train --threads 0", "threads: expected a whole number from 1 to 4096"),
-        bad("train --threads two", "got 'two'"),
+        bad("train --threads 0", "dynascope: --threads: expected a whole number from 1 to 4096"),
+        bad("train --threads two", "--threads: expected", "got 'two'"),
+        bad("sweep grid.toml --out new/runs --threads 0", "--threads: expected a whole number"),
+        bad("report runs/first --threads 5000", "--threads: expected a whole number"),
     ],
     "file": [
         bad("train --config nowhere.toml", "nowhere.toml: expected a readable file"),
@@ -162,7 +164,7 @@ def test_unknown_instruction_set_is_refused(isa: str | bytes, work: Path) -> Non
 def test_going_on_for_too_long_is_refused(
     work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dynascope.engine._available_memory", lambda: 1000)
+    monkeypatch.setattr("dynascope.engine.available_memory", lambda: 1000)
     assert main(["train", "--from", f"{work}/runs/one", "--continue", "--epochs", "30"]) == 2
     assert "memory: 1 run with these record options would take" in capsys.readouterr().err
 

@@ -254,12 +254,22 @@ def test_an_error_of_the_progress_function_carries_the_finished_runs() -> None:
     assert len(raised.value.runs) >= 2  # type: ignore[attr-defined]
 
 
-def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("room", "said"),
+    [(0, r"cannot be created \(the disk is full\)"), (1, r"cannot be written .*the disk is full")],
+    ids=["at once", "later"],
+)
+def test_a_full_disk_is_one_sentence(
+    room: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = iter(range(room))
+
     def full(handle: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if next(files, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", full)
     runs = ds.train(SHORT.replace({"training.epochs": 1}), 1, progress=False)
-    with pytest.raises(ds.DynascopeError, match=r"cannot be written .*the disk is full"):
+    with pytest.raises(ds.DynascopeError, match=said):
         runs.save(tmp_path / "runs")
     assert not list(tmp_path.iterdir())

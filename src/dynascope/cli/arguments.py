@@ -86,6 +86,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options, rest = top.parse_known_args(arguments)
     if rest:
         raise parsers.get(name, top).unexpected(rest[0])
+    _check_threads(options)
     return options
 
 
@@ -121,6 +122,10 @@ class _Parser(argparse.ArgumentParser):
         what = f"{required}: missing" if required != message else message.removeprefix("argument ")
         raise DynascopeError(f"{what}; see {self.prog} --help.")
 
+    def print_help(self, file: Any = None) -> None:
+        """argparse would swallow an error of the stream."""
+        print(*self.format_help().splitlines(), file=file)
+
     def unexpected(self, argument: str) -> DynascopeError:
         """The error for an argument that no option takes."""
         if not argument.startswith("-"):
@@ -132,6 +137,14 @@ class _Parser(argparse.ArgumentParser):
 
 def number(text: str) -> int | str:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else text
+
+
+def _check_threads(options: argparse.Namespace) -> None:
+    """Here for all commands: further on, it would be an argument of a function of that name."""
+    if getattr(options, "threads", None) is not None:
+        from dynascope.engine import check_threads
+
+        check_threads(options.threads, "--threads")
 
 
 def _no_command(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:

@@ -80,13 +80,16 @@ def _told(options: Namespace, folder: Path | None) -> list[RunRow]:
         f"{len(task.positions)} of {task.length} tokens modulo {task.vocab}.\n"
         "Only the seed differs.\n"
     )
-    outcome = train_and_save(lambda watch: train(config, _SEEDS, progress=watch), folder)
+    outcome = train_and_save(
+        lambda watch: train(config, _SEEDS, progress=watch),
+        None if folder is None else lambda runs: runs.save(folder),
+    )
     if not len(outcome.runs):
+        _print_saved(options, outcome)
         raise KeyboardInterrupt
     rows = [] if outcome.stopped or outcome.trouble else _analysed(_stored(outcome.runs, folder))
     _print_runs(outcome, rows)
-    if options.out is not None and not outcome.trouble:
-        print(f"Saved {len(outcome.runs)} runs to {options.out}.")
+    _print_saved(options, outcome)
     if outcome.trouble:
         raise _NotSavedError(outcome.trouble)
     if outcome.stopped:
@@ -95,6 +98,16 @@ def _told(options: Namespace, folder: Path | None) -> list[RunRow]:
         console.print(wrapped(line, console))
     console.print(_NEXT)
     return rows
+
+
+def _print_saved(options: Namespace, outcome: Outcome) -> None:
+    from dynascope.cli.run_table import stdout
+
+    count, parts = len(outcome.runs), len(outcome.partial)
+    if options.out is None or outcome.trouble or not count + parts:
+        return
+    stopped = f", {parts} of them only up to where they were stopped" if parts else ""
+    stdout().print(f"Saved {count + parts} runs to {options.out}{stopped}.", soft_wrap=True)
 
 
 def _print_runs(outcome: Outcome, rows: list[RunRow]) -> None:

@@ -44,8 +44,13 @@ class CtrlC:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
-        for each in _ENDS:
-            signal.signal(each, signal.SIG_IGN)
+        for each, before in self._before.items():
+            if before is not signal.SIG_IGN:
+                signal.signal(each, _ignore)
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """What SIG_IGN does; with that, Python would print an error about one that just arrived."""
 
 
 @contextmanager

@@ -1,29 +1,29 @@
 """`dynascope train`: runs of chosen seeds, fresh ones, fine-tuned ones, or one that goes on."""
 
 import sys
-import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterable
 
 from dynascope.cli.address import resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.options import configured, listing
-from dynascope.cli.train_and_save import Outcome, Watch, train_and_save
+from dynascope.cli.resume import Destination, destination
+from dynascope.cli.train_and_save import Outcome, train_and_save
 from dynascope.config import Config
-from dynascope.engine import Interrupted, check_memory, train
+from dynascope.engine import Job, count_threads, jobs_of, train_jobs
 from dynascope.errors import DynascopeError, expected
+from dynascope.findings.words import many
 from dynascope.printing import print
-from dynascope.progress import Status
 from dynascope.run import Run, Runs
 from dynascope.seeds import parse_seeds
 
-_SLICE = 0.1  # seconds of computing between looks at Ctrl-C
-TrainRuns = Callable[[Watch], Runs]
+_NAMED = 4  # runs that a sentence can list
 
 ABOUT = """\
 Train one run per seed. A seed gives the same weights on every machine and with
-any number of threads. Ctrl-C stops early and keeps the runs that are finished."""
+any number of threads. Ctrl-C (or closing the terminal) stops early and keeps
+the runs that are finished, and the others up to the last epoch that was done.
+The same command goes on from there."""
 
 EXAMPLES = """\
 A RUN is FOLDER#seed=3 or FOLDER#ID, where the beginning of an id is enough, or
@@ -82,7 +82,11 @@ def add_options(train: ArgumentParser) -> None:
     )
     how = train.add_argument_group("how")
     how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
-    how.add_argument("--out", metavar="FOLDER", help="keep the runs in a new folder")
+    how.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="keep the runs in a new folder, or go on in the one where this command was stopped",
+    )
     how.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -92,30 +96,38 @@ def run(options: Namespace) -> int:
         raise DynascopeError("--continue: expected --from RUN, the run to continue.")
     parent, epoch = resolve(options.source) if options.source is not None else (None, -1)
     if options.go_on and parent is not None:
-        config, work = _continuing(options, parent, epoch)
-        wanted = 1
+        config = _longer(options, parent, epoch)
     else:
-        config, seeds, work = _training(options, parent, epoch)
-        wanted = len(seeds)
+        config = configured(parent.config if parent else Config(), options.config, options.settings)
     if options.options:
         print(*listing(config).splitlines())
         return 0
-    out = None if options.out is None else _new(options.out)
-    return _report(options, train_and_save(work, out, options.quiet), wanted)
+    if options.go_on and parent is not None:
+        jobs = [Job(config, parent.seed, parent.data, origin=parent.origin, begun=parent)]
+    else:
+        jobs = _fresh(options, config, parent, epoch)
+    return _train(options, jobs)
 
 
-def _new(folder: str) -> Path:
-    from dynascope.store.files import check_new
+def _train(options: Namespace, jobs: list[Job]) -> int:
+    out = None if options.out is None else destination(options.out, jobs)
+    left = jobs if out is None else out.left_jobs
+    if out and not options.quiet:
+        _announce(options, out)
+    if not left:
+        return 0
+    outcome = train_and_save(
+        lambda watch: train_jobs(
+            left, count_threads(options.threads, len(left)), watch, saved=out is not None
+        ),
+        None if out is None else out.save,
+        options.quiet,
+    )
+    return _report(options, outcome, jobs, out)
 
-    return check_new(folder)
 
-
-def _training(
-    options: Namespace, parent: Run | None, epoch: int
-) -> tuple[Config, list[int], TrainRuns]:
+def _fresh(options: Namespace, config: Config, parent: Run | None, epoch: int) -> list[Job]:
     """Fresh runs; with a parent, from its weights and with its options where none are given."""
-    base = parent.config if parent else Config()
-    config = configured(base, options.config, options.settings)
     default = [parent.seed] if parent else [0]
     seeds = default if options.seeds is None else parse_seeds(options.seeds)
     data = parent.data if parent else None
@@ -124,16 +136,11 @@ def _training(
     start = parent
     if parent and epoch not in (-1, parent.diverged):
         start = parent.trainer(epoch).run  # as it was then: `train` records parent and epoch
-
-    def work(watch: Watch) -> Runs:
-        threads = options.threads
-        return train(config, seeds, threads=threads, progress=watch, data=data, start=start)
-
-    return config, seeds, work
+    return jobs_of(config, seeds, data, start)
 
 
-def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, TrainRuns]:
-    """The same run, further: the same bits as if it had been asked for in one go."""
+def _longer(options: Namespace, run: Run, epoch: int) -> Config:
+    """The config of the same run, further: the same bits as if it had been asked for in one go."""
     for name in ("seeds", "config", "threads"):
         if getattr(options, name) is not None:
             raise DynascopeError(f"--{name}: cannot be combined with --continue.")
@@ -150,7 +157,7 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Train
         raise DynascopeError(
             f"--continue: the run diverged at epoch {run.diverged} and cannot be continued."
         )
-    if run.config_at(run.epochs).training.ends:
+    if run.has_fixed_length and epochs != run.config.training.epochs:
         raise DynascopeError(
             "--continue: expected training.schedule constant or warmup, but got 'cosine', whose "
             "length is part of the run; to fine-tune from it, use --from without --continue."
@@ -158,35 +165,31 @@ def _continuing(options: Namespace, run: Run, epoch: int) -> tuple[Config, Train
     if epochs <= run.epochs:
         what = f"more than the {run.epochs} that the run has"
         raise expected("training.epochs", what, epochs, "add --epochs N")
-    check_memory(config, 1)
-    return config, lambda watch: Runs([_continued(run, epochs, watch)])
+    return config
 
 
-def _continued(run: Run, epochs: int, watch: Watch) -> Run:
-    """`run.continued`, in slices: Ctrl-C keeps the epochs that are done, which are a run too."""
-    trainer = run.trainer()
-    status = Status(1, epochs - run.epochs)
-    slice_ = 1
-    try:
-        while trainer.epoch < epochs and trainer.diverged is None:
-            began = time.perf_counter()
-            trainer.advance(min(slice_, epochs - trainer.epoch))
-            took = time.perf_counter() - began
-            slice_ = max(1, min(4 * slice_, int(slice_ * _SLICE / max(took, 1e-9))))
-            status.finished_epochs = trainer.epoch - run.epochs
-            watch(status)
-        trainer.advance(epochs - trainer.epoch)  # after a divergence: rows for what is missing
-    except KeyboardInterrupt:
-        if trainer.epoch < epochs:
-            raise Interrupted(Runs([trainer.run])) from None
-    finally:
-        watch.close()
-    return trainer.run
+def _announce(options: Namespace, out: Destination) -> None:
+    """What is there already, if anything is."""
+    finished, begun = len(out.finished), [job for job in out.left_jobs if job.begun]
+    parts = [f"{many(finished, 'run')} finished"] if finished else []
+    if begun and out.begun:
+        parts.append(f"{many(len(begun), 'run')} under way ({_epochs(job.begun for job in begun)})")
+    if not parts:
+        return
+    rest = "training goes on from there" if out.left else "there is nothing left to train"
+    print(f"{options.out} has {' and '.join(parts)}; {rest}.", file=sys.stderr)
 
 
-def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
+def _epochs(runs: Iterable[Run | None]) -> str:
+    told = [f"seed {run.seed} at epoch {run.epochs}" for run in runs if run]
+    more = [f"{len(told) - _NAMED} more"] if len(told) > _NAMED else []
+    return ", ".join([*told[:_NAMED], *more])
+
+
+def _report(options: Namespace, outcome: Outcome, jobs: list[Job], out: Destination | None) -> int:
     runs, trouble = outcome.runs, outcome.trouble
-    saved = options.out is not None and len(runs) > 0 and not trouble
+    kept = len(runs) + len(outcome.partial)
+    saved = options.out is not None and kept > 0 and not trouble
     if len(runs) and not options.quiet:
         from dynascope.cli.run_table import print_table, stdout, summary
 
@@ -194,16 +197,37 @@ def _report(options: Namespace, outcome: Outcome, wanted: int) -> int:
         print_table(runs, console)
         console.print(f"\n{summary(runs, outcome.seconds)}")
         if saved:
-            count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-            print(f"Saved {count} to {options.out}.")
+            print(f"Saved {many(len(runs), 'run')} to {options.out}.")
         elif options.out is None:
             console.print("Nothing was saved; use --out FOLDER to keep the runs.")
     if outcome.stopped:
-        done = f"{len(runs)} of {wanted} runs finished"
-        if options.go_on:
-            done = f"the run is at epoch {runs[0].epochs}"
-        where = f"saved to {options.out}." if saved else trouble or "nothing was saved."
+        finished = len(runs) + (len(out.finished) if out else 0)
+        done = _how_far(outcome.partial, finished, jobs)
+        where = trouble or "nothing was saved."
+        if saved:
+            where = f"saved to {options.out}. {_next_time(outcome.partial)}"
         print(f"dynascope: {outcome.stopped}; {done}, {where}", file=sys.stderr)
     elif trouble:
         print(f"dynascope: {trouble}", file=sys.stderr)
     return 1 if outcome.stopped or trouble else 0
+
+
+def _how_far(partial: Runs, finished: int, jobs: list[Job]) -> str:
+    """
+    >>> _how_far(Runs([]), 3, [Job(Config(), seed) for seed in range(20)])
+    '3 of 20 runs finished'
+    """
+    planned = jobs[0].config.training.epochs
+    if len(jobs) == 1 and len(partial) == 1:
+        return f"the run is at epoch {partial[0].epochs} of {planned}"
+    done = f"{finished} of {len(jobs)} runs finished"
+    if not len(partial):
+        return done
+    return f"{done}, {len(partial)} more under way ({_epochs(partial)} of {planned})"
+
+
+def _next_time(partial: Runs) -> str:
+    """How to go on, and what to know about the parts of runs that are there."""
+    unfinished = any(run.epochs < run.config.training.epochs for run in partial)
+    note = " (A run whose options depend on its last epoch is kept as unfinished.)"
+    return f"Run the same command again to go on.{note if unfinished else ''}"

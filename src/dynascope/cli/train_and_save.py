@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from dynascope.cli.interrupt import CtrlC
 from dynascope.cli.safe_save import save
@@ -17,9 +16,10 @@ from dynascope.run import Runs
 class Outcome:
     """What became of a job."""
 
-    runs: Runs
+    runs: Runs  # the finished ones
+    partial: Runs  # those that were under way when it was stopped
     seconds: float
-    stopped: str  # by what, if it was; `runs` are those that were finished
+    stopped: str  # by what, if it was
     trouble: str  # why the runs are not where they should be
 
 
@@ -42,17 +42,22 @@ class Watch:
 
 
 def train_and_save(
-    work: Callable[[Watch], Runs], out: Path | None = None, quiet: bool = False
+    work: Callable[[Watch], Runs],
+    write: Callable[[Runs], None] | None = None,
+    quiet: bool = False,
 ) -> Outcome:
-    """Do the work and save the runs, all of them or those that were finished at Ctrl-C."""
+    """Do the work and save the runs: all of them, or at Ctrl-C what there is of them."""
+    none = Runs([])
     with CtrlC() as ctrl_c:
         began = time.perf_counter()
         try:
-            runs, stopped = work(Watch(ctrl_c, None if quiet else Bar())), ""
+            runs, partial, stopped = work(Watch(ctrl_c, None if quiet else Bar())), none, ""
         except Interrupted as interrupted:
-            runs, stopped = interrupted.runs, "stopped"
+            runs, partial, stopped = interrupted.runs, interrupted.partial, "stopped"
         except MemoryError as error:
-            runs, stopped = getattr(error, "runs", Runs([])), "memory ran out"
+            runs, partial = getattr(error, "runs", none), getattr(error, "partial", none)
+            stopped = "memory ran out"
         seconds = time.perf_counter() - began
-        trouble = save(runs, out) if out and len(runs) else ""
-    return Outcome(runs, seconds, stopped, trouble)
+        both = Runs([*runs, *partial])
+        trouble = save(both, write) if write and len(both) else ""
+    return Outcome(runs, partial, seconds, stopped, trouble)

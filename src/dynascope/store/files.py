@@ -16,6 +16,7 @@ from pathlib import Path
 from dynascope.errors import DynascopeError, shown
 from dynascope.store.handles import store_folder
 from dynascope.store.names import FOLDERS, TEMPORARY
+from dynascope.store.writable import check_creatable
 
 PathLike = str | os.PathLike[str]
 
@@ -35,17 +36,13 @@ def check_new(folder: PathLike) -> Path:
     """The path of a folder that can be made: a new name, or an empty one, in a place to write."""
     path = Path(os.path.abspath(path_of(folder)))
     try:
-        if path == Path.cwd() or (path.is_symlink() and not path.exists()):
+        if path == Path.cwd():
             raise DynascopeError(f"{folder}: expected the name of a new folder.")
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise DynascopeError(
                 f"{folder}: expected a new or empty folder, but this one is not; choose another."
             )
-        nearest = next(parent for parent in path.parents if os.path.lexists(parent))
-        if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-            raise DynascopeError(
-                f"{folder}: cannot be created, because {nearest} is not a writable folder."
-            )
+        check_creatable(path, folder)
     except OSError as error:
         raise DynascopeError(f"{folder}: cannot be made ({error.strerror}).") from None
     return path
@@ -129,7 +126,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill under a temporary name, which becomes `path` when the block ends well."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        # Not all of a long name: with what is added, it could be too long.
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:32]}.", dir=path.parent))
     try:
         yield temporary
         with writing(path):

@@ -17,9 +17,9 @@ import pyarrow as pa
 from dynascope.errors import DynascopeError
 from dynascope.store.damage import Damage, DamagedError, DamageWarning
 from dynascope.store.files import PathLike, path_of
-from dynascope.store.handles import names_in
+from dynascope.store.handles import Folder, names_in
 from dynascope.store.marks import Marks, read_marks
-from dynascope.store.names import RUNS, SWEEP
+from dynascope.store.names import RUNS, SWEEP, is_shard_file
 from dynascope.store.shard_read import Shard
 
 File = TypeVar("File")
@@ -96,6 +96,15 @@ def _check_store(path: Path) -> None:
         else "create one with `dynascope train --out FOLDER`"
     )
     raise DynascopeError(f"{path}: expected a folder of runs, but {what}; {hint}.")
+
+
+def holds_runs(store: Folder) -> bool:
+    """Whether the `runs` of a folder holds shards, and nothing but files: it is a store."""
+    if not store.holds_folder(RUNS):
+        return False
+    with store.folder(RUNS) as runs:
+        names = runs.names()
+        return any(map(is_shard_file, names)) and not any(map(runs.holds_folder, names))
 
 
 def open_all(

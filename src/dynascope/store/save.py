@@ -14,7 +14,7 @@ from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected, none_given
 from dynascope.near_misses import guided
 from dynascope.run import Run, Runs, spelt_options
-from dynascope.run_size import recorded_bytes
+from dynascope.run_size import SHARD_BYTES, recorded_bytes
 from dynascope.store.checking import check
 from dynascope.store.clock import later_than
 from dynascope.store.copying import copy_analyses, copy_stores
@@ -28,7 +28,6 @@ from dynascope.store.shard_write import make_shard
 from dynascope.store.stored import StoredRun, StoredRuns
 
 SHARD_RUNS = 1000
-SHARD_BYTES = 2**27  # of records in memory
 
 
 def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
@@ -43,22 +42,41 @@ def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
         _write(runs, range(len(runs)), path, later_than([]))
 
 
-def _add(runs: Runs, path: Path) -> None:
+def save_in_order(runs: Runs, positions: Sequence[int], folder: PathLike, new: bool) -> None:
+    """Write runs that have their places among others, to a new folder or to one that holds some of
+    these: in the end all are in the order of their positions, as if they had come together."""
+    if not new:
+        _add(runs, path_of(folder), positions)
+        return
+    with new_folder(check_new(folder)) as path:
+        _write(runs, range(len(runs)), path, later_than([]), positions)
+
+
+def _add(runs: Runs, path: Path, positions: Sequence[int] | None = None) -> None:
     """Add the runs that are not there yet, or are further than those that are."""
     index = open_index(path)
-    batch = later_than(shard.about["batch"] for shard in index.shards)
+    batches = [shard.about["batch"] for shard in index.shards]
+    # What has a place among the runs that are there belongs to their batch; the rest comes last.
+    batch = min(batches) if positions is not None and batches else later_than(batches)
     there = StoredRuns(index, np.arange(len(index.ids))).table(["id", "last_epoch"]).to_pydict()
     reached = dict(zip(there["id"], there["last_epoch"], strict=True))
-    new = [i for i, run in enumerate(runs) if run.epochs > reached.get(run.id, -1)]
-    _write(runs, new, path, batch)
+    wanted = [i for i, run in enumerate(runs) if run.epochs > reached.get(run.id, -1)]
+    _write(runs, wanted, path, batch, positions)
 
 
-def _write(runs: Runs, wanted: Iterable[int], path: Path, batch: int) -> None:
+def _write(
+    runs: Runs,
+    wanted: Iterable[int],
+    path: Path,
+    batch: int,
+    positions: Sequence[int] | None = None,
+) -> None:
     temporary = f"{TEMPORARY}/{secrets.token_hex(6)}"
     for chunk in _chunks(runs, wanted):
         # Asked for here, not before: stored runs need not fit into memory all together.
         part = [runs[i] for i in chunk]
-        make_shard(part, chunk, batch).write(path, temporary)
+        places = chunk if positions is None else [positions[i] for i in chunk]
+        make_shard(part, places, batch).write(path, temporary)
         _carry_marks(part, path)
     _carry_analyses(runs, path)
     clear_workshop(path, temporary)

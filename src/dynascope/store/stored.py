@@ -15,6 +15,7 @@ import pyarrow as pa
 from dynascope.cached import cached_property
 from dynascope.catalog import OPTIONS
 from dynascope.config import Config
+from dynascope.curves import no_curve
 from dynascope.data import Data
 from dynascope.errors import DynascopeError
 from dynascope.near_misses import guided
@@ -322,7 +323,7 @@ class _Curves(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._names:
-            raise KeyError(name)
+            raise no_curve(name, self)
         listed = _curve(self._shard, name)[self._row]
         if not listed.is_valid:
             raise DynascopeError(f"{self._shard.path}: damaged: a run has no curve {name}.")
@@ -405,7 +406,7 @@ class StoredRuns(Runs):
     def __getitem__(self, index: int | slice) -> "StoredRun | StoredRuns":
         if isinstance(index, slice):
             return self._some(self._chosen[index])
-        at = self._chosen[checked_index(index)]
+        at = self._chosen[checked_index(index, len(self))]
         return self._index_run(int(at))
 
     def _index_run(self, at: int) -> StoredRun:

@@ -13,17 +13,17 @@ from dynascope.engine import check_memory, count_threads
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
-from dynascope.run_size import recorded_bytes
+from dynascope.run_size import SHARD_BYTES, recorded_bytes
 from dynascope.store.checking import damage_of
 from dynascope.store.damage import Damage, DamagedError
 from dynascope.store.files import check_folders, writing
-from dynascope.store.handles import Folder, is_file, store_folder
-from dynascope.store.index import Index, open_index
+from dynascope.store.handles import is_file, store_folder
+from dynascope.store.index import Index, holds_runs, open_index
 from dynascope.store.leftovers import clear_leftovers
 from dynascope.store.lock import locked
-from dynascope.store.names import OWN_TEMPORARY, RUNS, SWEEP, is_shard_file
+from dynascope.store.names import OWN_TEMPORARY, SWEEP, is_shard_file
 from dynascope.store.quarantine import set_aside
-from dynascope.store.save import SHARD_BYTES, SHARD_RUNS
+from dynascope.store.save import SHARD_RUNS
 from dynascope.store.shard_read import Shard
 from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.execution import Execution
@@ -198,8 +198,7 @@ def _check_memory(plan: Plan, execution: Execution) -> None:
     largest = max(configs, key=recorded_bytes)
     threads = count_threads(execution.threads, plan.runs)
     shard = max(1, min(SHARD_RUNS, SHARD_BYTES // recorded_bytes(largest)))
-    # A shard that is written is there as runs, as tensors and as bytes.
-    check_memory(largest, 3 * min(shard, plan.runs) + threads, threads)
+    check_memory(largest, min(plan.runs, shard + threads), threads, saved=True)
 
 
 @contextlib.contextmanager
@@ -220,7 +219,7 @@ def check_place(folder: Path) -> None:
         if not os.path.lexists(folder):
             return
         with store_folder(folder) as store:
-            if store.holds_file(SWEEP) or _holds_runs(store):
+            if store.holds_file(SWEEP) or holds_runs(store):
                 return
             strangers = [name for name in store.names() if name[0] != "."]
     except OSError as error:
@@ -229,12 +228,3 @@ def check_place(folder: Path) -> None:
         raise expected(
             str(folder), "a new folder or one of a sweep", Description(f"one with {strangers[0]}")
         )
-
-
-def _holds_runs(store: Folder) -> bool:
-    """Whether its `runs` is a folder with shards, and with nothing but files."""
-    if not store.holds_folder(RUNS):
-        return False
-    with store.folder(RUNS) as runs:
-        names = runs.names()
-        return any(map(is_shard_file, names)) and not any(map(runs.holds_folder, names))
