@@ -14,7 +14,7 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
-    ("errors", "version", "cached", "plain", "progress", "seeds"),
+    ("errors", "version", "cached", "glossary", "plain", "progress", "seeds"),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
     ("option_rules", "option_sections", "option_tables", "frozen_weights", "config"),

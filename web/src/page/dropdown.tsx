@@ -1,6 +1,7 @@
 // A button of the head that opens a sheet below it; a click elsewhere or Escape closes that.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { dismissable } from "../state/dismissal";
 
 export function Dropdown({
   name,
@@ -17,16 +18,11 @@ export function Dropdown({
     const away = (event: PointerEvent): void => {
       if (!(event.target instanceof Node && root.current?.contains(event.target))) setOpen(false);
     };
-    const escape = (event: KeyboardEvent): void => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      setOpen(false);
-    };
     addEventListener("pointerdown", away);
-    addEventListener("keydown", escape, true);
+    const release = dismissable(() => setOpen(false));
     return () => {
       removeEventListener("pointerdown", away);
-      removeEventListener("keydown", escape, true);
+      release();
     };
   }, [open]);
   return (

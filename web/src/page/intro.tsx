@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { hasOwnData } from "../model/own-data";
+import { dismissable } from "../state/dismissal";
 import { seen, slots } from "../state/page-state";
 
 const SEEN = "dynascope.introduced";
@@ -109,7 +110,7 @@ function Step({ at }: { at: number }) {
   );
 }
 
-/** The button that has the focus, so that Enter goes on and Escape is heard. */
+/** The button that has the focus, so that Enter goes on. */
 function Onward({ at, name, act }: { at: number; name: string; act: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), [at]);
@@ -128,14 +129,9 @@ interface CardProps {
 }
 
 function Card({ title, text, close, children }: CardProps) {
+  useEffect(() => dismissable(close), []);
   return (
-    <div
-      class="intro"
-      role="dialog"
-      aria-modal="false"
-      aria-labelledby="intro-title"
-      onKeyDown={(event) => event.key === "Escape" && close()}
-    >
+    <div class="intro" role="dialog" aria-modal="false" aria-labelledby="intro-title">
       <h2 id="intro-title">{title}</h2>
       <p>{text}</p>
       <div class="buttons">{children}</div>

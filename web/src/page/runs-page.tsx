@@ -2,12 +2,15 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { columnTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import type { Cell } from "../model/runs/run-filter";
+import { headingOf, numericColumns } from "../model/runs/run-columns";
 import { columnDiffers } from "../model/runs/run-options";
 import { allRuns, loadStore, sparkline, store, type AllRuns } from "../state/all-runs";
 import { palette } from "../state/colour-scheme";
 import { change, openBeside, openRun, seen } from "../state/page-state";
+import { explained, Term } from "../terms/term";
 
 const ROW = 30; // pixels, as in table.css
 const OVERSCAN = 8;
@@ -71,7 +74,9 @@ function Found({ all }: { all: AllRuns }) {
             {store.value?.damage.length} damaged files left out
           </span>
         )}
-        <button onClick={() => void loadStore()}>Look again</button>
+        <button onClick={() => void loadStore()} title="Read the folder again">
+          Reload
+        </button>
       </div>
       {all.table.count === 0 ? (
         <p class="notice">This folder holds no runs yet.</p>
@@ -82,8 +87,8 @@ function Found({ all }: { all: AllRuns }) {
       )}
       {all.table.count > 0 && !analysed(all) && (
         <p class="hint">
-          No run is analysed yet: <code>dynascope report FOLDER</code> fills the columns verdict and
-          spikes.
+          No run has been analysed yet: <code>dynascope report FOLDER</code> fills the columns
+          verdict and spikes.
         </p>
       )}
     </>
@@ -140,6 +145,7 @@ function Table({ all, rows, columns, children }: TableProps) {
     if (body.current) observer.observe(body.current);
     return () => observer.disconnect();
   }, []);
+  const numeric = useMemo(() => numericColumns(all.answer.columns), [all]);
   const shown = rows.subarray(from, to);
   const rest = Math.max(0, rows.length - from - shown.length);
   return (
@@ -154,14 +160,16 @@ function Table({ all, rows, columns, children }: TableProps) {
       <table aria-label="Runs" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <th scope="col">run</th>
+            <th scope="col">
+              <Term of="run">run</Term>
+            </th>
             {columns.map((name) =>
               name === CURVE ? (
                 <th key={name} scope="col">
-                  {name}
+                  <Term of="accuracy.curve">{name}</Term>
                 </th>
               ) : (
-                <Heading key={name} name={name} />
+                <Heading key={name} name={name} numeric={numeric.has(name)} />
               ),
             )}
           </tr>
@@ -169,7 +177,14 @@ function Table({ all, rows, columns, children }: TableProps) {
         <tbody>
           <Spacer height={from * ROW} />
           {[...shown].map((row, i) => (
-            <Row key={row} all={all} row={row} place={from + i} columns={columns} />
+            <Row
+              key={row}
+              all={all}
+              row={row}
+              place={from + i}
+              columns={columns}
+              numeric={numeric}
+            />
           ))}
           <Spacer height={rest * ROW} />
         </tbody>
@@ -185,15 +200,19 @@ function Spacer({ height }: { height: number }) {
   return <tr ref={row} aria-hidden="true" class="spacer" />;
 }
 
-function Heading({ name }: { name: string }) {
+function Heading({ name, numeric }: { name: string; numeric: boolean }) {
   const sort = seen.sort.value;
   const sorted = sort === name ? "ascending" : sort === `-${name}` ? "descending" : undefined;
   const next = sorted === "descending" ? name : sorted === "ascending" ? "" : `-${name}`;
   return (
-    <th scope="col" aria-sort={sorted}>
-      <button class="plain" onClick={() => change({ sort: next })}>
-        {name.replaceAll("_", " ")}{" "}
-        {sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : ""}
+    <th scope="col" aria-sort={sorted} class={numeric ? "number" : undefined}>
+      <button
+        class="plain"
+        onClick={() => change({ sort: next })}
+        {...explained(columnTerm(name), `In filters: ${name}`)}
+      >
+        <span>{headingOf(name)}</span>
+        {sorted && <span aria-hidden="true">{sorted === "ascending" ? "↑" : "↓"}</span>}
       </button>
     </th>
   );
@@ -204,11 +223,13 @@ function Row({
   row,
   place,
   columns,
+  numeric,
 }: {
   all: AllRuns;
   row: number;
   place: number;
   columns: string[];
+  numeric: ReadonlySet<string>;
 }) {
   const id = String(all.table.cell(row, "id"));
   const open = seen.runs.value.includes(id);
@@ -237,7 +258,12 @@ function Row({
             <Sparkline values={sparkline(all, row)} />
           </td>
         ) : (
-          <Value key={name} name={name} cell={all.table.cell(row, name)} />
+          <Value
+            key={name}
+            name={name}
+            cell={all.table.cell(row, name)}
+            numeric={numeric.has(name)}
+          />
         ),
       )}
     </tr>
@@ -245,9 +271,13 @@ function Row({
 }
 
 /** A cell; what may be cut off is in its title too. */
-function Value({ name, cell }: { name: string; cell: Cell }) {
+function Value({ name, cell, numeric }: { name: string; cell: Cell; numeric: boolean }) {
   const text = shown(name, cell);
-  return <td title={text.length > 20 ? text : undefined}>{text}</td>;
+  return (
+    <td class={numeric ? "number" : undefined} title={text.length > 20 ? text : undefined}>
+      {text}
+    </td>
+  );
 }
 
 function shown(name: string, cell: Cell): string {

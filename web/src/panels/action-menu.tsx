@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { dismissable } from "../state/dismissal";
 
 interface Props {
   label: string;
@@ -14,10 +15,14 @@ export function ActionMenu({ label, close, children }: Props) {
   useEffect(() => {
     const opener = document.activeElement;
     itemsOf(root.current)[0]?.focus();
-    return () => opener instanceof HTMLElement && opener.focus();
+    const release = dismissable(close);
+    return () => {
+      release();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   const act = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" || event.key === "Tab") return close();
+    if (event.key === "Tab") return close();
     const items = itemsOf(root.current);
     const next = goal(
       event.key,
