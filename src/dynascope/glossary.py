@@ -47,13 +47,19 @@ def listing(ids: Iterable[str], width: int = 80) -> str:
       unsolved          The accuracy is 0.9 or less.
     """
     known = {entry.id: entry for entry in entries()}
-    indent = " " * 20
     return "\n".join(
         textwrap.fill(
-            known[name].text,
+            _plain(known[name].text),
             width,
             initial_indent=f"  {known[name].term:<18}",
-            subsequent_indent=indent,
+            subsequent_indent=" " * 20,
         )
         for name in ids
     )
+
+
+def _plain(text: str) -> str:
+    """Without signs that not every terminal can show."""
+    for sign, plain in (("ξ", "the sequence embedding"), ("×", "x"), ("−", "-"), ("±", "+/-")):
+        text = text.replace(sign, plain)
+    return text[:1].upper() + text[1:]

@@ -14,7 +14,7 @@ const ROW_TERMS: Readonly<Record<string, string>> = {
   seed: "seed",
   "test loss": "loss",
   "test accuracy": "accuracy.set",
-  circuit: "verdict",
+  verdict: "verdict",
 };
 
 type Row = [name: string, left: string, right: string];
@@ -53,7 +53,7 @@ export function CompareCard() {
     ["seed", String(a.info.seed), String(b.info.seed)],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
-    ...(judged ? [["circuit", verdict(a), verdict(b)] satisfies Row] : []),
+    ...(judged ? [["verdict", verdict(a), verdict(b)] satisfies Row] : []),
     ...differing.slice(0, MOST),
   ];
   return (

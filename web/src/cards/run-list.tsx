@@ -7,6 +7,7 @@ import { RunOptions } from "../model/runs/run-options";
 import { UNSOLVED } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
 import { change, openBeside, openRun, slots, seen } from "../state/page-state";
+import { explained } from "../terms/term";
 
 const MOST = 60;
 
@@ -64,7 +65,10 @@ function RunItem({ all, row, options }: { all: AllRuns; row: number; options: Ru
       <button
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
-        title={`${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`}
+        {...explained(
+          verdict || (own ? "own-data" : "run"),
+          `${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`,
+        )}
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />

@@ -1,6 +1,6 @@
 // A button of the head that opens a sheet below it; a click elsewhere or Escape closes that.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { dismissable } from "../state/dismissal";
 
 export function Dropdown({
@@ -13,7 +13,7 @@ export function Dropdown({
   const [open, setOpen] = useState(false);
   const close = (): void => setOpen(false);
   const root = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     const away = (event: PointerEvent): void => {
       if (!(event.target instanceof Node && root.current?.contains(event.target))) setOpen(false);

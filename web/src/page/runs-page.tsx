@@ -209,7 +209,7 @@ function Heading({ name, numeric }: { name: string; numeric: boolean }) {
       <button
         class="plain"
         onClick={() => change({ sort: next })}
-        {...explained(columnTerm(name), `In filters: ${name}`)}
+        {...explained(columnTerm(name), headingOf(name) !== name && `In filters: ${name}`)}
       >
         <span>{headingOf(name)}</span>
         {sorted && <span aria-hidden="true">{sorted === "ascending" ? "↑" : "↓"}</span>}
@@ -236,7 +236,11 @@ function Row({
   return (
     <tr class={open ? "open" : ""} aria-rowindex={place + 2} onClick={() => openRun(id)}>
       <th scope="row">
-        <button class="plain" onClick={() => openRun(id)}>
+        <button
+          class="plain"
+          onClick={() => openRun(id)}
+          {...explained(String(all.table.cell(row, "verdict") ?? "run"))}
+        >
           {id.slice(0, 8)}
         </button>
         <button
@@ -274,7 +278,11 @@ function Row({
 function Value({ name, cell, numeric }: { name: string; cell: Cell; numeric: boolean }) {
   const text = shown(name, cell);
   return (
-    <td class={numeric ? "number" : undefined} title={text.length > 20 ? text : undefined}>
+    <td
+      class={numeric ? "number" : undefined}
+      title={text.length > 20 ? text : undefined}
+      {...(name === "verdict" ? explained(text) : {})}
+    >
       {text}
     </td>
   );

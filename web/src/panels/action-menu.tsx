@@ -1,7 +1,7 @@
 // A menu of buttons that the keyboard can go through, and come back from.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { dismissable } from "../state/dismissal";
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 
 export function ActionMenu({ label, close, children }: Props) {
   const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     itemsOf(root.current)[0]?.focus();
     const release = dismissable(close);

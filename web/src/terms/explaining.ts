@@ -61,7 +61,8 @@ export function explain(target: HTMLElement | null): void {
 /** What scrolls away from under the pointer is not meant any more; what the keyboard has come to is. */
 function follow(): void {
   const now = explaining.value;
-  if (now && now.target === document.activeElement) explaining.value = { ...now };
+  if (!now) return;
+  if (now.target === document.activeElement) explaining.value = { ...now };
   else explain(null);
 }
 

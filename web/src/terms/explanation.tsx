@@ -61,7 +61,12 @@ function place(tooltip: HTMLElement | null, target: HTMLElement): void {
   const { left, top, right, bottom } = target.getBoundingClientRect();
   const window = { width: innerWidth, height: innerHeight };
   const size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight };
-  const found = placeBeside({ x0: left, y0: top, x1: right, y1: bottom }, size, window);
+  const found = placeBeside(
+    { x0: left, y0: top, x1: right, y1: bottom },
+    size,
+    window,
+    target.closest("li, tbody, .side") !== null,
+  );
   tooltip.style.setProperty("left", `${found.x}px`);
   tooltip.style.setProperty("top", `${found.y}px`);
   tooltip.style.setProperty("max-height", `${found.height}px`);

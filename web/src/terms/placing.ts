@@ -16,18 +16,29 @@ export interface Place {
   height: number; // at most: less than wanted only where there is no room for all of it
 }
 
-/** Below, if there is room, else above, else at a side; else where there is most, as much as fits. */
-export function placeBeside(target: Extent, { width, height }: Size, window: Size): Place {
+/** Below, if there is room, else above, else at a side; else where there is most, as much as fits.
+ * A row of a list prefers the side: the rows around it are looked at too. */
+export function placeBeside(
+  target: Extent,
+  { width, height }: Size,
+  window: Size,
+  isRow = false,
+): Place {
   const x = within(target.x0, EDGE, window.width - EDGE - width);
   const y = within(target.y0, EDGE, window.height - EDGE - height);
   const below = window.height - EDGE - (target.y1 + APART);
   const above = target.y0 - APART - EDGE;
-  if (height <= below) return { x, y: target.y1 + APART, height };
-  if (height <= above) return { x, y: target.y0 - APART - height, height };
-  const tall = height <= window.height - 2 * EDGE;
-  if (tall && target.x1 + APART + width <= window.width - EDGE)
-    return { x: target.x1 + APART, y, height };
-  if (tall && target.x0 - APART - width >= EDGE) return { x: target.x0 - APART - width, y, height };
+  const high = height <= window.height - 2 * EDGE;
+  const over: (Place | false)[] = [
+    height <= below && { x, y: target.y1 + APART, height },
+    height <= above && { x, y: target.y0 - APART - height, height },
+  ];
+  const aside: (Place | false)[] = [
+    high && target.x1 + APART + width <= window.width - EDGE && { x: target.x1 + APART, y, height },
+    high && target.x0 - APART - width >= EDGE && { x: target.x0 - APART - width, y, height },
+  ];
+  const fitting = (isRow ? [...aside, ...over] : [...over, ...aside]).find((place) => place);
+  if (fitting) return fitting;
   const room = Math.max(below, above, 0);
   return { x, y: below >= above ? target.y1 + APART : target.y0 - APART - room, height: room };
 }

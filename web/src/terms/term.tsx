@@ -12,7 +12,7 @@ interface Explained {
 
 /** Properties of an element that is explained while it is pointed at or has the focus. Ids are
  * parted by spaces; `detail` says more of this one case. */
-export function explained(ids: string, detail?: string | null): Explained {
+export function explained(ids: string, detail?: string | null | false): Explained {
   const known = explanationsOf(ids).map(({ id }) => descriptionId(id));
   if (!known.length) return {};
   const described = detail ? [...known, DETAIL] : known;

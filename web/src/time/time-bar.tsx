@@ -74,13 +74,14 @@ function Epoch() {
       <span class="epoch">epoch {epoch.value}</span>
       <PhaseName />
       <span class="losses">
-        <Term of="loss">loss</Term>{" "}
-        {losses.map(({ set, told }, i) => (
-          <>
-            {i > 0 && " · "}
-            <span class={set}>{told}</span>
-          </>
-        ))}
+        <Term of="loss" label={`Loss: ${told.join(", ")}`}>
+          {losses.map(({ set, told }, i) => (
+            <>
+              {i > 0 && " · "}
+              <span class={set}>{told}</span>
+            </>
+          ))}
+        </Term>
       </span>
       <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
         {`Epoch ${epoch.value}. Loss: ${told.join(", ")}.`}
