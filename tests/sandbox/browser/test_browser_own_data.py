@@ -143,7 +143,7 @@ def test_beside_a_run_of_another_task(page: Sandbox, runs: dict[str, ds.Run]) ->
     expect(halves.nth(1).locator(".panel")).to_have_count(19)
     rows = page.page.locator(".compare tr")
     expect(rows.filter(has_text="task")).to_have_text("taskmodular-additionown data")
-    expect(rows.filter(has_text="circuit")).to_have_text("circuitunsolved–")
+    expect(rows.filter(has_text="verdict")).to_have_text("verdictunsolved–")
     expect(fact(page, "accuracy, all sequences")).to_have_count(1)
     page.page.get_by_role("button", name="Swap").click()
     expect(fact(page, "accuracy, test set of 200")).to_have_count(1)

@@ -49,7 +49,7 @@ def test_play_is_a_few_keys_away(fresh: Opener, runs: dict[str, ds.Run]) -> None
 def test_the_table_is_a_few_keys_away(fresh: Opener) -> None:
     page = fresh().open_table()
     page.page.keyboard.press("Tab")
-    expect(page.page.get_by_role("button", name="Go to the table")).to_be_in_viewport()
+    expect(page.page.get_by_role("button", name="Skip to the table")).to_be_in_viewport()
     page.page.keyboard.press("Enter")
     expect(page.page.get_by_role("region", name="Table of runs")).to_be_focused()
 

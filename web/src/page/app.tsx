@@ -27,7 +27,9 @@ export function App() {
 /** The first that Tab comes to: from there the keyboard is where most of the work is done. */
 function SkipLink() {
   const [name, goal] =
-    seen.page.value === "runs" ? ["Go to the table", ".table"] : ["Go to Play", ".play"];
+    seen.page.value === "runs"
+      ? ["Skip to the table", ".table"]
+      : ["Skip to the time bar", ".play"];
   const go = (): void => document.querySelector<HTMLElement>(goal)?.focus();
   return (
     <button class="skip" onClick={go}>

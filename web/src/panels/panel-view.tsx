@@ -20,7 +20,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   useEffect(() => () => forgetMap(slot, name), [slot, name]);
   const { title, formula } = TITLES[name];
   const terms = panelTerms(name, slot.info.task);
-  const about = explanationsOf(terms).map(({ text }) => text);
+  const [about] = explanationsOf(terms); // the axes are told with the title
   const write = (format: FileFormat): void => {
     const now = frame.current();
     if (now)
@@ -44,7 +44,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
           painter={painter}
           slot={slot}
           big={big}
-          label={`${title}. ${about.join(" ")}`}
+          label={`${title}. ${about?.text}`}
           onReady={(get) => (frame.current = get)}
           {...(painter instanceof Curves
             ? { onSeek: (x: number) => seek(painter.epochAt(x) ?? seen.epoch.value) }
