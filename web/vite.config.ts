@@ -3,6 +3,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
+import { docsPages } from "./docs-pages/plugin";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const OUT = here("../src/dynascope/sandbox/static");
@@ -31,5 +32,5 @@ export default defineConfig({
     sourcemap: false,
   },
   worker: { format: "es" },
-  plugins: [withoutOldAssets],
+  plugins: [withoutOldAssets, docsPages(here("../docs"))],
 });

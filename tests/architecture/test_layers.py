@@ -15,7 +15,16 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 # From the bottom up. A name stands for a module or for all of a package.
 LAYERS = (
     (
-        *("printing", "errors", "version", "cached", "one_thread", "number_text", "plain"),
+        *(
+            "printing",
+            "errors",
+            "version",
+            "cached",
+            "one_thread",
+            "glossary",
+            "number_text",
+            "plain",
+        ),
         *("progress", "seeds", "memory", "starting"),
     ),
     ("analysis_columns", "analysis_row"),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from analysed import KINDS, found, sidecars, train
 from sweeping import command, wait_for
+from wording import banned
 
 import dynascope as ds
 from dynascope.analysis.circuit import circuit
@@ -74,7 +75,7 @@ def test_the_table_fits(
     assert "\x1b" not in printed
     head, *rest = printed.splitlines()
     wide = width == 260
-    after = next(line for line in rest if line.startswith(("no room", "variance %")))
+    after = next(line for line in rest if line.startswith(("no room", "margin: ")))
     assert rest.index(after) == 9
     assert head.split()[0] == ("id" if wide else "seed")
     assert ("causes" in head, "culprits" in head) == (wide, wide)
@@ -271,6 +272,29 @@ def test_one_run_in_detail(folder: Path, capsys: Out) -> None:
     assert attention == pytest.approx(here.attention.tolist(), abs=1e-3)
     assert " ".join(phases(run).describe().split()) in text
     assert " ".join(spikes(run.loaded()).describe().split()) in text
+
+
+def test_it_says_one_word_for_each_idea(
+    folder: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "260")
+    many, one = report(capsys, folder), report(capsys, folder, "--run", ds.load(folder)[1].id)
+    for printed in (many, one):
+        assert banned(printed) == []
+        assert "between multisets" in printed
+        assert "from irrelevant tokens" in printed
+    assert "of new irrelevant tokens" in one
+
+
+def test_only_columns_that_are_there_are_explained(
+    folder: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in (57, 80, 100, 260):
+        monkeypatch.setenv("COLUMNS", str(width))
+        head, *rest = report(capsys, folder).splitlines()
+        text = " ".join(" ".join(rest).split())
+        for name in ("margin", "variance %", "clusters", "culprits", "lead"):
+            assert (name in head) == (f"{name}: " in text), (width, name)
 
 
 def test_one_run_as_json(folder: Path, capsys: Out) -> None:

@@ -19,17 +19,11 @@ from typing import NamedTuple
 
 import pytest
 from clean_environment import EXTRAS, clean_environment, installed_by_setup, refused_packages
+from docs_pages import BLOCK, PAGES, README, ROOT, TEXTS, anchors
 from processes import finished
 
 from dynascope import _kernel
 
-ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-TEXTS = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
-TEXTS += [ROOT / "tests/QUARANTINE.md", ROOT / "benchmarks/README.md"]
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: \w[^>]*-->\s*\Z")
 NEEDS = re.compile(r"<!-- needs: (\w+) -->\s*\Z")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
@@ -190,12 +184,6 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
     for path in PATH.findall(text):
         assert any(ROOT.glob(path.rstrip("/"))), path
-
-
-def anchors(page: Path) -> set[str]:
-    """What a `#` in a link can name: the headings of a page, as forges spell them."""
-    headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_readmes_two_commands() -> None:

@@ -5,6 +5,9 @@ import "./css/time.css";
 import "./css/table.css";
 import "./css/overlays.css";
 import "./css/notes.css";
+import "./css/terms.css";
+import "./css/presenting.css";
+import "./css/narrow.css";
 import { render } from "preact";
 import { frameTimes } from "./drawing/frame-queue";
 import { unsupported } from "./model/browser-support";
@@ -15,6 +18,7 @@ import { loadStore } from "./state/all-runs";
 import { followTheme } from "./state/colour-scheme";
 import { followView } from "./state/open-runs";
 import { keepView, slots, trouble, view } from "./state/page-state";
+import { listenToTerms } from "./terms/explaining";
 import { runClock } from "./time/clock";
 
 trouble.value = unsupported(); // the table can be looked at all the same
@@ -26,6 +30,7 @@ if (root) {
   render(<App />, root);
 }
 listenToKeys();
+listenToTerms();
 runClock();
 followView();
 offerIntro();

@@ -9,10 +9,10 @@ declare const __ROOT__: string;
 const SRC = join(__ROOT__, "web/src");
 
 /** From the lowest to the highest. What lies in no folder (main.tsx) may import from all. */
-const LAYERS = ["model", "drawing", "workers", "state", "panels", "cards", "time", "page"];
+const LAYERS = ["model", "drawing", "workers", "state", "terms", "panels", "cards", "time", "page"];
 
-/** `model` is arithmetic and data, free of the DOM and of packages; colours are shared with plots. */
-const MODEL_MAY_IMPORT = ["../../src/dynascope/theme.json"];
+/** `model` is arithmetic and data, free of the DOM and of packages; colours and words are shared. */
+const MODEL_MAY_IMPORT = ["theme", "glossary"].map((name) => `../../src/dynascope/${name}.json`);
 
 const IMPORT =
   /(?:\bfrom|^import|\bimport\s*\(|\brequire\s*\(|\bnew URL\(|\bimportScripts\()\s*["'`]([^"'`]+)["'`]/gm;

@@ -9,6 +9,7 @@ from dynascope.analysis_columns import DECLARATIONS, KINDS, check_kinds
 from dynascope.cli.address import parse, resolve_many
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
+from dynascope.glossary import listing
 from dynascope.plain import plain
 from dynascope.printing import print
 
@@ -24,6 +25,13 @@ in which phases it learnt, and what caused its loss spikes. The results are
 saved next to the runs, so the next report is immediate, and `dynascope query`
 has them as columns."""
 
+# What a report cannot be read without.
+_WORDS = (
+    *("multiset", "irrelevant", "ideal", "value-corrected", "partial", "fuzzy", "unsolved"),
+    *("verdict.margin", "clusters", "culprits", "drops", "lead", "spike"),
+    *("cause.optimizer", "cause.normalisation", "cause.feed-forward", "cause.other"),
+)
+
 EXAMPLES = """\
 RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
 reports the circuit at epoch 250.
@@ -35,7 +43,9 @@ examples:
   dynascope report runs/first#seed=15@80 --theory
   dynascope report runs/first --json > report.json
   dynascope query runs/first "SELECT verdict, count(*) FROM runs GROUP BY 1"
-"""
+
+words (docs/glossary.md has all of them):
+""" + listing(_WORDS)
 
 
 def add_options(parser: ArgumentParser) -> None:

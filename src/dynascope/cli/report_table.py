@@ -26,12 +26,16 @@ _FIRST_OPTIONS = 2  # that come before what was found of the runs
 def print_report(rows: RunRows, kinds: Sequence[str]) -> None:
     """A table of the first forty runs, then what all of them come to."""
     console = stdout()
-    left_out = _print_rows(rows[:MOST_ROWS], _columns(rows, kinds), console)
+    columns = _columns(rows, kinds)
+    shown = _print_rows(rows[:MOST_ROWS], columns, console)
+    left_out = [column.name for column in columns if column not in shown]
     hidden = len(rows) - MOST_ROWS
     more = [f"... and {many(hidden, 'more run')}"] if hidden > 0 else []
     more += [f"no room for: {', '.join(left_out)}"] if left_out else []
     if more:
         console.print(wrapped(f"{'; '.join(more)}; --json has all", console))
+    if meanings := [f"{column.name}: {column.meaning}" for column in shown if column.meaning]:
+        console.print(wrapped("; ".join(meanings), console))
     for kind in kinds_by_name(kinds).values():
         if legend := kind.legend(rows):
             console.print(wrapped(legend, console))
@@ -39,8 +43,8 @@ def print_report(rows: RunRows, kinds: Sequence[str]) -> None:
         console.print(wrapped(line, console))
 
 
-def _print_rows(rows: RunRows, columns: list[Cells], console: Console) -> list[str]:
-    """Print what fits; returns the names of the columns that do not."""
+def _print_rows(rows: RunRows, columns: list[Cells], console: Console) -> list[Cells]:
+    """Print the columns that fit, and return them."""
     cells = {column.name: [printable(column.cell(row)) for row in rows] for column in columns}
     shown = _fitting(columns, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, 0, 0, _GAP), header_style="bold")
@@ -50,7 +54,7 @@ def _print_rows(rows: RunRows, columns: list[Cells], console: Console) -> list[s
         style = SOLVED_STYLE if is_solved(row) else ""
         table.add_row(*(Text(cells[column.name][i], style=style) for column in shown))
     console.print(table)
-    return [column.name for column in columns if column not in shown]
+    return shown
 
 
 def _fitting(columns: list[Cells], cells: Mapping[str, list[str]], width: int) -> list[Cells]:

@@ -21,6 +21,7 @@ class Cells(NamedTuple):
     rank: int
     cell: Callable[[RunRow], str]
     right: bool = False
+    meaning: str = ""  # told below the table, where the name does not say it
 
 
 class Listing(NamedTuple):

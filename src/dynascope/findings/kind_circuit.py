@@ -14,6 +14,9 @@ from dynascope.findings.words import and_more, counted, is_solved, many
 from dynascope.number_text import fraction, percent
 from dynascope.run import SOLVED_ACCURACY, Run
 
+_VARIANCE = (
+    "of the sequence embedding, between multisets / between orderings / from irrelevant tokens"
+)
 _SHARES = 200  # epochs at which shares of the variance are told: a pixel or two each
 
 
@@ -121,13 +124,13 @@ class CircuitKind(Kind[FoundCircuit]):
         for name, variance in (("sequence embedding", here.embedding), ("logits", here.logits)):
             if variance is not None:
                 yield (
-                    f"variance of the {name}: {percent(variance.between)} between groups, "
-                    f"{percent(variance.permutation)} orderings, "
-                    f"{percent(variance.suffix)} suffixes"
+                    f"variance of the {name}: {percent(variance.between)} between multisets, "
+                    f"{percent(variance.permutation)} between orderings, "
+                    f"{percent(variance.suffix)} from irrelevant tokens"
                 )
         yield (
-            f"predictions survive {percent(here.permutation_survival)} of permutations, "
-            f"{percent(here.suffix_survival)} of redrawn suffixes"
+            f"predictions survive {percent(here.permutation_survival)} of reorderings, "
+            f"{percent(here.suffix_survival)} of new irrelevant tokens"
         )
         clusters = "no" if here.clusters is None else here.clusters
         yield (
@@ -136,7 +139,7 @@ class CircuitKind(Kind[FoundCircuit]):
             "relevant positions"
         )
         if verdict.culprits:
-            yield f"positions to blame: {', '.join(map(str, verdict.culprits))}"
+            yield f"culprits: positions {', '.join(map(str, verdict.culprits))}"
         if found.alias is not None and found.alias.holds and not found.alias.plain:
             other = found.alias.describe()
             yield f"it computes another sum that is the same modulo 2: {other}"
@@ -148,20 +151,12 @@ class CircuitKind(Kind[FoundCircuit]):
 
     cells = (
         Cells("verdict", 3, _verdict),
-        Cells("margin", 9, _margin, right=True),
-        Cells("variance %", 7, _variance),
-        Cells("clusters", 4, _clusters, right=True),
-        Cells("culprits", 11, _culprits),
+        Cells("margin", 9, _margin, True, "how far the verdict is from its threshold, 0 to 1"),
+        Cells("variance %", 7, _variance, meaning=_VARIANCE),
+        Cells("clusters", 4, _clusters, True, "found/expected"),
+        Cells("culprits", 11, _culprits, meaning="positions that break an invariance, worst first"),
     )
-    brief = Cells("circuit", 0, _verdict)
-
-    def legend(self, rows: RunRows, short: bool = False) -> str:
-        if short:
-            return ""
-        return (
-            "variance % of the sequence embedding: between groups of relevant tokens / between "
-            "their orderings / between irrelevant tokens; clusters: found/expected"
-        )
+    brief = Cells("verdict", 0, _verdict)
 
     def totals(self, rows: RunRows) -> Totals:
         named: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}

@@ -55,7 +55,7 @@ class PhasesKind(Kind[Phases]):
 
     cells = (
         Cells("drops", 5, lambda row: _drops(row, _MOST)),
-        Cells("lead", 8, _lead, right=True),
+        Cells("lead", 8, _lead, True, "epochs from clustering to fitting"),
     )
     brief = Cells("drops at", 0, lambda row: _drops(row, _MOST_BRIEF), right=True)
 

@@ -84,7 +84,7 @@ def test_a_sequence_under_the_pointer_is_marked(page: Sandbox, runs: dict[str, d
     margin = wanted.logits[0, target] - np.delete(wanted.logits[0], target).max()
     assert facts["margin"].endswith(" nats")
     assert float(facts["margin"].split()[0]) == pytest.approx(margin, rel=5e-3)  # three digits
-    assert facts["p of the target"] == percent(float(wanted.probabilities[0, target]), 2)
+    assert facts["probability of the target"] == percent(float(wanted.probabilities[0, target]), 2)
     assert facts["target / prediction"].startswith(f"{target} / {wanted.probabilities.argmax()} ")
     told = [float(each) for each in facts["ξ"].split(", ")]
     np.testing.assert_allclose(told, wanted.sequence[0], rtol=5e-3)

@@ -1,11 +1,21 @@
 // Two runs side by side: where they differ.
 
+import { optionTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import type { RunInfo } from "../model/types";
 import { change, slotEpoch, slots, seen, verdictOf, type Slot } from "../state/page-state";
+import { Term } from "../terms/term";
 
 const MOST = 8; // options that are listed
+
+/** Rows that are not options. */
+const ROW_TERMS: Readonly<Record<string, string>> = {
+  seed: "seed",
+  "test loss": "loss",
+  "test accuracy": "accuracy.set",
+  "verdict, at end": "verdict",
+};
 
 type Row = [name: string, left: string, right: string];
 
@@ -62,9 +72,11 @@ export function CompareCard() {
           {rows.map(([name, left, right]) => (
             <tr>
               <th scope="row" title={name}>
-                {name === "task.name"
-                  ? "task"
-                  : name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
+                <Term of={ROW_TERMS[name] ?? optionTerm(name)}>
+                  {name === "task.name"
+                    ? "task"
+                    : name.slice(name.lastIndexOf(".") + 1).replaceAll("_", " ")}
+                </Term>
               </th>
               <td>{left}</td>
               <td>{right}</td>

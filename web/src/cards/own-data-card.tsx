@@ -4,6 +4,7 @@ import { percent } from "../model/number-text";
 import type { OwnTask } from "../model/types";
 import { SETS } from "../panels/curve-panels";
 import { slotEpoch, type Slot } from "../state/page-state";
+import { Term } from "../terms/term";
 import { WhichRun } from "./which-run";
 
 export function OwnDataCard({ slot, task }: { slot: Slot; task: OwnTask }) {
@@ -15,16 +16,20 @@ export function OwnDataCard({ slot, task }: { slot: Slot; task: OwnTask }) {
   return (
     <section class="card">
       <h2>
-        Own data <small>at epoch {epoch}</small> <WhichRun slot={slot} />
+        <Term of="own-data">Own data</Term> <small>at epoch {epoch}</small> <WhichRun slot={slot} />
       </h2>
       <dl class="facts">
         {known.map(({ set, accuracy }) => (
           <>
-            <dt>accuracy, {toldSet(set, slot)}</dt>
+            <dt>
+              <Term of="accuracy.set">accuracy</Term>, {toldSet(set, slot)}
+            </dt>
             <dd>{percent(accuracy)}</dd>
           </>
         ))}
-        <dt title="Of the best answer that does not look at the sequence">chance</dt>
+        <dt>
+          <Term of="chance">chance</Term>
+        </dt>
         <dd>{percent(task.chance)}</dd>
       </dl>
       <p class="hint below">Nobody has said which positions matter, so no circuit is measured.</p>

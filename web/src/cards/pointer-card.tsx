@@ -1,6 +1,7 @@
 // "Under the pointer": the numbers of what is marked.
 
 import type { ComponentChildren } from "preact";
+import { FACT_TERMS } from "../model/glossary";
 import { FARTHEST, marginOf } from "../model/margin";
 import type { Mark } from "../model/marks";
 import { nats, percent, short } from "../model/number-text";
@@ -8,6 +9,7 @@ import { NO_TARGET } from "../model/own-data";
 import { sequenceName } from "../model/sequences";
 import type { PointPanel, Scene } from "../model/types";
 import { mark, pinned, slots, type Slot } from "../state/page-state";
+import { Term } from "../terms/term";
 import { WhichRun } from "./which-run";
 
 /** A value of null: there is none for this task. */
@@ -30,7 +32,9 @@ export function PointerCard() {
         <dl class="facts">
           {facts.map(([name, value, mono]) => (
             <>
-              <dt>{name}</dt>
+              <dt>
+                <Term of={FACT_TERMS[name] ?? ""}>{name}</Term>
+              </dt>
               <dd class={mono ? "mono" : ""}>{value}</dd>
             </>
           ))}
@@ -114,9 +118,9 @@ function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
   const margin = known ? marginOf(probabilities, target) : NaN;
   return [
     ["sequence", sequenceName(slot.sequences.value, index), true],
-    ["relevant tokens", positions && groupNames[group[index] ?? 0]],
+    ["multiset", positions && groupNames[group[index] ?? 0]],
     ["target / prediction", `${known ? target : "none"} / ${predicted}`],
-    ["p of the target", known ? percent(probabilities[target], 2) : null],
+    ["probability of the target", known ? percent(probabilities[target], 2) : null],
     ["margin", known ? nats(margin, FARTHEST[slot.info.config.precision]) : null],
     place("ξ", scene, "sequence", index),
     ["|ξ|", short(scene.norms.sequence[index])],

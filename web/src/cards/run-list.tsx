@@ -7,6 +7,7 @@ import { RunOptions } from "../model/runs/run-options";
 import { allRuns, type AllRuns } from "../state/all-runs";
 import { filterTrouble, foundRows } from "../state/found-rows";
 import { change, openBeside, openRun, seen } from "../state/page-state";
+import { explained } from "../terms/term";
 
 const MOST = 60;
 
@@ -57,7 +58,10 @@ function RunItem({ all, row, options }: { all: AllRuns; row: number; options: Ru
       <button
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
-        title={`${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`}
+        {...explained(
+          verdict || (own ? "own-data" : "run"),
+          `${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`,
+        )}
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />

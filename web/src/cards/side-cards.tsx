@@ -5,6 +5,7 @@ import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { Term } from "../terms/term";
 import { CompareCard } from "./compare-card";
 import { OwnDataCard } from "./own-data-card";
 import { PointerCard } from "./pointer-card";
@@ -38,23 +39,37 @@ function CircuitCard({ slot }: { slot: Slot }) {
   return (
     <section class="card">
       <h2>
-        Circuit <small>{now ? `at epoch ${now.epoch}` : none}</small> <WhichRun slot={slot} />
+        <Term of="circuit">Circuit</Term> <small>{now ? `at epoch ${now.epoch}` : none}</small>{" "}
+        <WhichRun slot={slot} />
       </h2>
-      <div class="shares" title="Shares of the variance of the sequence embeddings">
-        <Share name="multiset" value={now?.between ?? null} />
-        <Share name="permutation" value={now?.permutation ?? null} weak />
-        <Share name="suffix" value={now?.suffix ?? null} weak />
+      <div class="shares">
+        <Share name="multiset" of="share.multiset" value={now?.between ?? null} />
+        <Share name="ordering" of="share.ordering" value={now?.permutation ?? null} weak />
+        <Share name="irrelevant tokens" of="share.irrelevant" value={now?.suffix ?? null} weak />
       </div>
       <dl class="facts">
-        <dt>accuracy{now && !now.exhaustive ? ", sampled" : ", all sequences"}</dt>
+        <dt>
+          <Term of="accuracy.all">
+            accuracy{now && !now.exhaustive ? ", sampled" : ", all sequences"}
+          </Term>
+        </dt>
         <dd>{percent(now?.accuracy)}</dd>
-        <dt>attention on relevant</dt>
+        <dt>
+          <Term of="attention.relevant">attention on relevant</Term>
+        </dt>
         <dd>{percent(now?.relevantAttention, 0)}</dd>
-        <dt>clusters{now && ` (${now.expectedClusters} expected)`}</dt>
+        <dt>
+          <Term of="clusters">clusters</Term>
+          {now && ` (${now.expectedClusters} expected)`}
+        </dt>
         <dd>{now ? (now.clusters ?? "not clear") : "–"}</dd>
-        <dt>survives permutation</dt>
+        <dt>
+          <Term of="survives.reordering">survives reordering</Term>
+        </dt>
         <dd>{percent(now?.permutationSurvival, 0)}</dd>
-        <dt>survives a new suffix</dt>
+        <dt>
+          <Term of="survives.redrawing">survives new irrelevant tokens</Term>
+        </dt>
         <dd>{percent(now?.suffixSurvival, 0)}</dd>
       </dl>
     </section>
@@ -63,16 +78,18 @@ function CircuitCard({ slot }: { slot: Slot }) {
 
 function Share({
   name,
+  of,
   value,
   weak = false,
 }: {
   name: string;
+  of: string;
   value: number | null;
   weak?: boolean;
 }) {
   return (
     <>
-      <span>{name}</span>
+      <Term of={of}>{name}</Term>
       <meter
         class={weak ? "weak" : ""}
         min={0}
@@ -92,7 +109,7 @@ function CurvatureCard({ slot }: { slot: Slot }) {
     return (
       <section class="card row">
         <h2>
-          Curvature <WhichRun slot={slot} />
+          <Term of="curvature">Curvature</Term> <WhichRun slot={slot} />
         </h2>
         <button disabled={asked} onClick={() => askCurvature(slot)} title={CURVATURE_OFFER}>
           {asked ? "Computing" : "Compute"}
@@ -103,14 +120,23 @@ function CurvatureCard({ slot }: { slot: Slot }) {
   return (
     <section class="card">
       <h2>
-        Curvature <small>at epoch {found.epoch}</small> <WhichRun slot={slot} />
+        <Term of="curvature" detail={found.told}>
+          Curvature
+        </Term>{" "}
+        <small>at epoch {found.epoch}</small> <WhichRun slot={slot} />
       </h2>
-      <dl class="facts" title={found.told}>
-        <dt>sharpness</dt>
+      <dl class="facts">
+        <dt>
+          <Term of="sharpness">sharpness</Term>
+        </dt>
         <dd>{short(found.sharpness)}</dd>
-        <dt>preconditioned (limit {short(found.sharpness_limit)})</dt>
+        <dt>
+          <Term of="preconditioned">preconditioned</Term> (limit {short(found.sharpness_limit)})
+        </dt>
         <dd>{short(found.preconditioned)}</dd>
-        <dt>negative directions</dt>
+        <dt>
+          <Term of="negative">negative directions</Term>
+        </dt>
         <dd>{found.spectrum.negative}</dd>
       </dl>
     </section>

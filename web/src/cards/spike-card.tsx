@@ -1,11 +1,13 @@
 // The spikes of a run; of the one that is shown before and after, what the analysis says of it.
 
+import { causeTerms } from "../model/glossary";
 import { changedPredictions, movement } from "../model/scene/spike-scenes";
 import type { Spike } from "../model/server/answers";
 import { TITLES } from "../panels/all-panels";
 import { change, firstSlot, slots, seen } from "../state/page-state";
 import { WhichRun } from "./which-run";
 import { nextSpike, showSpike, spikesOf } from "../state/spike-view";
+import { explained, Term } from "../terms/term";
 
 export function SpikeCard() {
   const slot = firstSlot.value;
@@ -15,14 +17,17 @@ export function SpikeCard() {
   return (
     <section class="card">
       <h2>
-        Spikes <small>{found.length}</small> <WhichRun slot={slot} />
+        <Term of="spike">Spikes</Term> <small>{found.length}</small> <WhichRun slot={slot} />
       </h2>
       {chosen === null ? (
         <ul class="spike-list">
           {found.slice(0, 12).map((spike, i) => (
             <li>
-              <button onClick={() => showSpike(i)} title={spike.told}>
-                <b>epoch {spike.peak}</b> <span>{spike.cause?.verdict ?? "unexplained"}</span>
+              <button
+                onClick={() => showSpike(i)}
+                {...explained(causeTerms(causeOf(spike)), spike.told)}
+              >
+                <b>epoch {spike.peak}</b> <span>{causeOf(spike)}</span>
               </button>
             </li>
           ))}
@@ -43,18 +48,26 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
   return (
     <>
       <p class="verdict">
-        {spike
-          ? `Epoch ${spike.peak}: ${spike.cause?.verdict ?? "unexplained"}`
-          : "Being looked for."}
+        {spike ? (
+          <>
+            Epoch {spike.peak}: <Term of={causeTerms(causeOf(spike))}>{causeOf(spike)}</Term>
+          </>
+        ) : (
+          "Looking for spikes."
+        )}
       </p>
       <p class="told">{spike?.told}</p>
       {same && (
         <dl class="facts">
-          <dt>predictions changed</dt>
+          <dt>
+            <Term of="spike.changed">predictions changed</Term>
+          </dt>
           <dd>
             {changed} of {before.predictions.length}
           </dd>
-          <dt>moved most</dt>
+          <dt>
+            <Term of="spike.moved">moved most</Term>
+          </dt>
           <dd>{moved ? TITLES[moved.panel].title : "nothing"}</dd>
         </dl>
       )}
@@ -65,3 +78,5 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
     </>
   );
 }
+
+const causeOf = (spike: Spike): string => spike.cause?.verdict ?? "unexplained";

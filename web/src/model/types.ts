@@ -206,6 +206,8 @@ export interface ViewState {
   spike: number | null; // index
   sequences: string | null; // as typed; null: chosen
   page: "run" | "runs";
+  mode: "explore" | "present";
+  presented: string[]; // panels that are shown then
   sort: string; // a column, "-" before it: falling
   filter: string;
 }

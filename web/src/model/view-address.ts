@@ -25,6 +25,8 @@ export const DEFAULT_VIEW: Readonly<ViewState> = {
   spike: null,
   sequences: null,
   page: "run",
+  mode: "explore",
+  presented: ["attention", "sequence", "decision_map", "probabilities"], // where it looks, to what it answers
   sort: "",
   filter: "",
 };
@@ -51,6 +53,8 @@ const FIELDS: { [Name in keyof ViewState]: Field<ViewState[Name]> } = {
   spike: optional("spike", (text) => whole(text, LAST_EPOCH)),
   sequences: optional("seq", (text) => text),
   page: choice("page", ["run", "runs"]),
+  mode: choice("mode", ["explore", "present"]),
+  presented: list("panels", isPanel, PANELS.length),
   sort: text("sort", /^-?[A-Za-z_][\w./]{0,63}$/),
   filter: text("filter", /^[^]+$/),
 };

@@ -3,6 +3,8 @@
 import { SideCards } from "../cards/side-cards";
 import { PanelGrids } from "../panels/panel-grid";
 import { loading, slots, trouble, seen } from "../state/page-state";
+import { presenting } from "../state/presentation";
+import { Explanations } from "../terms/explanation";
 import { TimeBar } from "../time/time-bar";
 import { Header } from "./header";
 import { Intro } from "./intro";
@@ -10,13 +12,29 @@ import { RunsPage } from "./runs-page";
 
 export function App() {
   return (
-    <div class="app">
+    <div class={presenting.value ? "app presenting" : "app"}>
+      <SkipLink />
       <Header />
       {seen.page.value === "runs" ? <RunsPage /> : <RunPage />}
       <Loading />
       <Trouble />
       <Intro />
+      <Explanations />
     </div>
+  );
+}
+
+/** The first that Tab comes to: from there the keyboard is where most of the work is done. */
+function SkipLink() {
+  const [name, goal] =
+    seen.page.value === "runs"
+      ? ["Skip to the table", ".table"]
+      : ["Skip to the time bar", ".play"];
+  const go = (): void => document.querySelector<HTMLElement>(goal)?.focus();
+  return (
+    <button class="skip" onClick={go}>
+      {name}
+    </button>
   );
 }
 
@@ -28,7 +46,7 @@ function RunPage() {
   return (
     <div class="work">
       <PanelGrids />
-      <SideCards />
+      {!presenting.value && <SideCards />}
       <TimeBar />
     </div>
   );

@@ -1,6 +1,7 @@
 // A button of the head that opens a sheet below it; a click elsewhere or Escape closes that.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { dismissable } from "../state/dismissal";
 
 export function Dropdown({
   name,
@@ -12,21 +13,16 @@ export function Dropdown({
   const [open, setOpen] = useState(false);
   const close = (): void => setOpen(false);
   const root = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     const away = (event: PointerEvent): void => {
       if (!(event.target instanceof Node && root.current?.contains(event.target))) setOpen(false);
     };
-    const escape = (event: KeyboardEvent): void => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      setOpen(false);
-    };
     addEventListener("pointerdown", away);
-    addEventListener("keydown", escape, true);
+    const release = dismissable(() => setOpen(false));
     return () => {
       removeEventListener("pointerdown", away);
-      removeEventListener("keydown", escape, true);
+      release();
     };
   }, [open]);
   return (

@@ -1,11 +1,13 @@
 // The head of the page: which run this is, what the analysis calls it, and the page's menus.
 
 import { isStandard } from "../model/kernel/options";
+import { optionTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import { isSolved } from "../model/server/answers";
 import { OPTION_SYMBOLS } from "../model/symbols";
 import { PANELS, type Panel, type RunInfo } from "../model/types";
+import { DEFAULT_VIEW } from "../model/view-address";
 import { appliesTo, TITLES } from "../panels/all-panels";
 import { allRuns, store } from "../state/all-runs";
 import { theme } from "../state/colour-scheme";
@@ -18,6 +20,8 @@ import {
   verdictOf,
   type Slot,
 } from "../state/page-state";
+import { presenting, togglePresented, togglePresenting } from "../state/presentation";
+import { Term } from "../terms/term";
 import { Dropdown } from "./dropdown";
 import { startIntro } from "./intro";
 import { SequencesForm } from "./sequences-form";
@@ -35,13 +39,24 @@ export function Header() {
       {slot && slots.value.length === 1 && <Chips slot={slot} />}
       <span class="gap" />
       {slot && <Dropdown name="Panels">{() => <PanelChoices />}</Dropdown>}
-      {slot && <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>}
-      {many && (
+      {slot && !presenting.value && (
+        <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>
+      )}
+      {many && !presenting.value && (
         <button
           onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
           disabled={seen.page.value === "runs" && !seen.runs.value.length}
         >
           {seen.page.value === "run" ? "All runs" : "Back to the run"}
+        </button>
+      )}
+      {slot && (
+        <button
+          aria-pressed={presenting.value}
+          title="A few large panels, for a room (P); Escape leaves it"
+          onClick={togglePresenting}
+        >
+          Present
         </button>
       )}
       <button
@@ -51,9 +66,11 @@ export function Header() {
       >
         {theme.value === "dark" ? "☀" : "☾"}
       </button>
-      <button aria-label="Introduction" title="What am I looking at?" onClick={startIntro}>
-        ?
-      </button>
+      {!presenting.value && (
+        <button aria-label="Introduction" title="What am I looking at?" onClick={startIntro}>
+          ?
+        </button>
+      )}
     </header>
   );
 }
@@ -70,42 +87,57 @@ function Chips({ slot }: { slot: Slot }) {
   const tested = slot.info.summary["accuracy"];
   return (
     <>
-      {chipsOf(slot.info).map((text) => (
-        <span class="chip">{text}</span>
+      {chipsOf(slot.info).map(([of, text]) => (
+        <Term of={of} class="chip">
+          {text}
+        </Term>
       ))}
       {slot.info.diverged !== null && (
-        <span class="chip bad">diverged at epoch {slot.info.diverged}</span>
+        <Term of="diverged" class="chip bad">
+          diverged at epoch {slot.info.diverged}
+        </Term>
       )}
       {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
-        <span
+        <Term
+          of={verdict}
+          detail={slot.analysis.value?.phases?.told}
           class={solved ? "chip good" : "chip muted"}
-          title={slot.analysis.value?.phases?.told ?? ""}
         >
-          at the end: {verdict} {solved && "head "}· test {percent(tested)}
-        </span>
+          at the end: {verdict} {solved && "circuit "}· test {percent(tested)}
+        </Term>
       )}
     </>
   );
 }
 
-function chipsOf({ config, task }: RunInfo): string[] {
+/** Each with what explains it. */
+function chipsOf({ config, task }: RunInfo): [of: string, text: string][] {
   const { model, training, precision } = config;
   const { vocab: p, length: n, relevant: k, dim: d, hidden: h } = OPTION_SYMBOLS;
   const unless = (name: string, value: string): string[] =>
     isStandard(name, value) ? [] : [value];
   const counted = hasOwnData(task) ? `${task.classes} classes` : `${k} ${task.positions.length}`;
   return [
-    ...unless("task.name", task.name),
-    `${p} ${task.vocab} · ${n} ${task.length} · ${counted}`,
+    ...unless("task.name", task.name).map((text): [string, string] => [
+      hasOwnData(task) ? "own-data" : optionTerm("task.name"),
+      text,
+    ]),
+    ["task-size", `${p} ${task.vocab} · ${n} ${task.length} · ${counted}`],
     [
-      `${d} ${model.dim}`,
-      `${h} ${model.hidden}`,
-      ...unless("model.norm", model.norm),
-      ...unless("model.activation", model.activation),
-    ].join(" · "),
-    `${training.optimizer} ${short(training.lr)} · batch ${training.batch}`,
-    ...unless("precision", precision),
+      "model-size",
+      [
+        `${d} ${model.dim}`,
+        `${h} ${model.hidden}`,
+        ...unless("model.norm", model.norm),
+        ...unless("model.activation", model.activation),
+      ].join(" · "),
+    ],
+    ["training", `${training.optimizer} ${short(training.lr)} · batch ${training.batch}`],
+    ...unless("precision", precision).map((text): [string, string] => [
+      optionTerm("precision"),
+      text,
+    ]),
   ];
 }
 
@@ -113,7 +145,10 @@ const shownAnywhere = (name: Panel): boolean =>
   slots.value.some((slot) => appliesTo(name, slot.info.task));
 
 function PanelChoices() {
-  const hidden = seen.hidden.value;
+  const [hidden, presented] = [seen.hidden.value, seen.presented.value];
+  const present = presenting.value;
+  const shown = (name: Panel): boolean =>
+    present ? presented.includes(name) : !hidden.includes(name);
   return (
     <>
       <div class="boxes">
@@ -121,15 +156,19 @@ function PanelChoices() {
           <label>
             <input
               type="checkbox"
-              checked={!hidden.includes(name)}
-              onChange={() => toggleHidden(name)}
+              checked={shown(name)}
+              onChange={() => (present ? togglePresented(name) : toggleHidden(name))}
             />{" "}
             {TITLES[name].title} <i>{TITLES[name].formula}</i>
           </label>
         ))}
       </div>
       <div class="buttons">
-        <button onClick={() => change({ hidden: [] })}>Show all</button>
+        {present ? (
+          <button onClick={() => change({ presented: DEFAULT_VIEW.presented })}>As at first</button>
+        ) : (
+          <button onClick={() => change({ hidden: [] })}>Show all</button>
+        )}
       </div>
     </>
   );

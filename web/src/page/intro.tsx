@@ -2,8 +2,9 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { hasOwnData } from "../model/own-data";
+import { dismissable } from "../state/dismissal";
 import { seen, slots } from "../state/page-state";
 
 const SEEN = "dynascope.introduced";
@@ -27,7 +28,7 @@ const STEPS: readonly (readonly [title: string, text: string])[] = [
   ],
   [
     "Look for the drama",
-    'Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. "All runs" has the rest.',
+    "Orange markers above the curve are spikes of the loss: press S to go to the next one, and choose it at the side to see before and after, and why. Point at any word to see what it means; ? opens the glossary.",
   ],
 ];
 
@@ -39,7 +40,7 @@ const OWN_STEPS: Readonly<Record<number, string>> = {
 
 const TABLE = [
   "All runs of a folder",
-  "Each row is a run: its seed, what came of it, and the options in which runs differ. Type to filter, click a heading to sort, a row to open it; ◫ puts a run beside the open one. What its panels show is explained there.",
+  "Each row is a run: its seed, what came of it, and the options in which runs differ. Type to filter, click a heading to sort, a row to open it; ◫ puts a run beside the open one. Point at a heading to see what it means; ? opens the glossary.",
 ] as const;
 
 const step = signal<number | null>(null);
@@ -109,7 +110,7 @@ function Step({ at }: { at: number }) {
   );
 }
 
-/** The button that has the focus, so that Enter goes on and Escape is heard. */
+/** The button that has the focus, so that Enter goes on. */
 function Onward({ at, name, act }: { at: number; name: string; act: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), [at]);
@@ -128,14 +129,9 @@ interface CardProps {
 }
 
 function Card({ title, text, close, children }: CardProps) {
+  useLayoutEffect(() => dismissable(close), []);
   return (
-    <div
-      class="intro"
-      role="dialog"
-      aria-modal="false"
-      aria-labelledby="intro-title"
-      onKeyDown={(event) => event.key === "Escape" && close()}
-    >
+    <div class="intro" role="dialog" aria-modal="false" aria-labelledby="intro-title">
       <h2 id="intro-title">{title}</h2>
       <p>{text}</p>
       <div class="buttons">{children}</div>

@@ -12,11 +12,20 @@ import {
   seek,
   seen,
 } from "../state/page-state";
+import { dismissLast } from "../state/dismissal";
+import { presenting, togglePresenting } from "../state/presentation";
 import { nextSpike } from "../state/spike-view";
+import { openDocs } from "../terms/explanation";
 
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || seen.page.value !== "run") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.key === "Escape") {
+      event.preventDefault(); // or a browser empties the search field
+      return giveBack();
+    }
+    if (event.key === "?" && !takesText(event.target)) return openDocs();
+    if (seen.page.value !== "run") return;
     if (
       event.target instanceof Element &&
       event.target.closest("input, textarea, select, [role=menu], .intro")
@@ -64,19 +73,39 @@ function act(key: string, step: number): boolean {
     case "e":
     case "E":
       return enlarge();
-    case "Escape":
-      leave();
+    case "p":
+    case "P":
+      togglePresenting();
       return true;
     default:
       return false;
   }
 }
 
-/** What is kept marked and what is large goes first, then the spike view. */
+/** Escape: whatever is open closes, or a field is left; if there is nothing of the kind, the view is.
+ * Either way the keys are the page's again. */
+function giveBack(): void {
+  const field = takesText(document.activeElement);
+  if (!dismissLast() && !field) leave();
+  queueMicrotask(release); // after what has closed has given its focus back
+}
+
+/** Nothing has the focus, but the table, where there is one: it scrolls by keys. */
+function release(): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  if (seen.page.value === "runs") document.querySelector<HTMLElement>(".runs-page .table")?.focus();
+}
+
+function takesText(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input, textarea, select") !== null;
+}
+
+/** What is kept marked and what is large goes first, then the presentation, then the spike view. */
 function leave(): void {
+  if (seen.page.value !== "run") return;
   const busy = pinned.value !== null || seen.big.value !== null;
   mark.value = pinned.value = null;
-  change(busy ? { big: null } : { spike: null });
+  change(busy ? { big: null } : presenting.value ? { mode: "explore" } : { spike: null });
 }
 
 /** The panel under the pointer or with the focus; what is large becomes small. */

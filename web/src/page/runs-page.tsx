@@ -2,13 +2,16 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { columnTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import { existingValues, type Cell } from "../model/runs/run-filter";
+import { headingOf, numericColumns } from "../model/runs/run-columns";
 import { columnDiffers } from "../model/runs/run-options";
 import { allRuns, loadStore, sparkline, store, type AllRuns } from "../state/all-runs";
 import { palette } from "../state/colour-scheme";
 import { filterTrouble, foundRows } from "../state/found-rows";
 import { change, openBeside, openRun, seen } from "../state/page-state";
+import { explained, Term } from "../terms/term";
 
 const ROW = 30; // pixels, as in table.css
 const OVERSCAN = 8;
@@ -74,7 +77,9 @@ function Found({ all }: { all: AllRuns }) {
             {store.value?.damage.length} damaged files left out
           </span>
         )}
-        <button onClick={() => void loadStore()}>Look again</button>
+        <button onClick={() => void loadStore()} title="Read the folder again">
+          Reload
+        </button>
       </div>
       {all.table.count === 0 ? (
         <p class="notice">This folder holds no runs yet.</p>
@@ -153,6 +158,7 @@ function Table({ all, rows, columns, children }: TableProps) {
     if (body.current) observer.observe(body.current);
     return () => observer.disconnect();
   }, []);
+  const numeric = useMemo(() => numericColumns(all.answer.columns), [all]);
   const shown = rows.subarray(from, to);
   const rest = Math.max(0, rows.length - from - shown.length);
   return (
@@ -167,14 +173,16 @@ function Table({ all, rows, columns, children }: TableProps) {
       <table aria-label="Runs" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <th scope="col">run</th>
+            <th scope="col">
+              <Term of="run">run</Term>
+            </th>
             {columns.map((name) =>
               name === CURVE ? (
                 <th key={name} scope="col">
-                  {name}
+                  <Term of="accuracy.curve">{name}</Term>
                 </th>
               ) : (
-                <Heading key={name} name={name} />
+                <Heading key={name} name={name} numeric={numeric.has(name)} />
               ),
             )}
           </tr>
@@ -182,7 +190,14 @@ function Table({ all, rows, columns, children }: TableProps) {
         <tbody>
           <Spacer height={from * ROW} />
           {[...shown].map((row, i) => (
-            <Row key={row} all={all} row={row} place={from + i} columns={columns} />
+            <Row
+              key={row}
+              all={all}
+              row={row}
+              place={from + i}
+              columns={columns}
+              numeric={numeric}
+            />
           ))}
           <Spacer height={rest * ROW} />
         </tbody>
@@ -198,15 +213,19 @@ function Spacer({ height }: { height: number }) {
   return <tr ref={row} aria-hidden="true" class="spacer" />;
 }
 
-function Heading({ name }: { name: string }) {
+function Heading({ name, numeric }: { name: string; numeric: boolean }) {
   const sort = seen.sort.value;
   const sorted = sort === name ? "ascending" : sort === `-${name}` ? "descending" : undefined;
   const next = sorted === "descending" ? name : sorted === "ascending" ? "" : `-${name}`;
   return (
-    <th scope="col" aria-sort={sorted}>
-      <button class="plain" onClick={() => change({ sort: next })}>
-        {name.replaceAll("_", " ")}{" "}
-        {sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : ""}
+    <th scope="col" aria-sort={sorted} class={numeric ? "number" : undefined}>
+      <button
+        class="plain"
+        onClick={() => change({ sort: next })}
+        {...explained(columnTerm(name), headingOf(name) !== name && `In filters: ${name}`)}
+      >
+        <span>{headingOf(name)}</span>
+        {sorted && <span aria-hidden="true">{sorted === "ascending" ? "↑" : "↓"}</span>}
       </button>
     </th>
   );
@@ -217,18 +236,24 @@ function Row({
   row,
   place,
   columns,
+  numeric,
 }: {
   all: AllRuns;
   row: number;
   place: number;
   columns: string[];
+  numeric: ReadonlySet<string>;
 }) {
   const id = String(all.table.cell(row, "id"));
   const open = seen.runs.value.includes(id);
   return (
     <tr class={open ? "open" : ""} aria-rowindex={place + 2} onClick={() => openRun(id)}>
       <th scope="row">
-        <button class="plain" onClick={() => openRun(id)}>
+        <button
+          class="plain"
+          onClick={() => openRun(id)}
+          {...explained(String(all.table.cell(row, "verdict") ?? "run"))}
+        >
           {id.slice(0, 8)}
         </button>
         <button
@@ -252,7 +277,9 @@ function Row({
         ) : (
           <Value
             key={name}
+            name={name}
             cell={all.table.cell(row, name)}
+            numeric={numeric.has(name)}
             share={all.answer.shares.includes(name)}
           />
         ),
@@ -261,10 +288,25 @@ function Row({
   );
 }
 
+interface ValueOf {
+  name: string;
+  cell: Cell;
+  numeric: boolean;
+  share: boolean;
+}
+
 /** A cell; what may be cut off is in its title too. */
-function Value({ cell, share }: { cell: Cell; share: boolean }) {
+function Value({ name, cell, numeric, share }: ValueOf) {
   const text = shown(cell, share);
-  return <td title={text.length > 20 ? text : undefined}>{text}</td>;
+  return (
+    <td
+      class={numeric ? "number" : undefined}
+      title={text.length > 20 ? text : undefined}
+      {...(name === "verdict" ? explained(text) : {})}
+    >
+      {text}
+    </td>
+  );
 }
 
 function shown(cell: Cell, share: boolean): string {

@@ -1,7 +1,8 @@
 // A menu of buttons that the keyboard can go through, and come back from.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { dismissable } from "../state/dismissal";
 
 interface Props {
   label: string;
@@ -11,13 +12,17 @@ interface Props {
 
 export function ActionMenu({ label, close, children }: Props) {
   const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     itemsOf(root.current)[0]?.focus();
-    return () => opener instanceof HTMLElement && opener.focus();
+    const release = dismissable(close);
+    return () => {
+      release();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   const act = (event: KeyboardEvent): void => {
-    if (event.key === "Escape" || event.key === "Tab") return close();
+    if (event.key === "Tab") return close();
     const items = itemsOf(root.current);
     const next = goal(
       event.key,

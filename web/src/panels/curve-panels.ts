@@ -38,7 +38,11 @@ function shares(frame: Frame): CurveLine[] {
   const found = frame.slot.analysis.value?.shares;
   if (!found) return [];
   const colours = frame.palette.colours.shares;
-  const names = { between: "multiset", permutation: "permutation", suffix: "suffix" } as const;
+  const names = {
+    between: "multiset",
+    permutation: "ordering",
+    suffix: "irrelevant tokens",
+  } as const;
   return (["between", "permutation", "suffix"] as const).map((key) => ({
     name: names[key],
     colour: colours[key],

@@ -9,6 +9,7 @@ import { sameMark, type Mark } from "../model/marks";
 import type { Sequences } from "../model/types";
 import { palette } from "../state/colour-scheme";
 import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state/page-state";
+import { drawnScale, presenting } from "../state/presentation";
 import type { Frame, Painter } from "./painter";
 
 interface Props {
@@ -31,10 +32,9 @@ export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Prop
   }, [painter, slot, big]);
   const pick = (event: MouseEvent): Mark | null => {
     const { clientWidth, clientHeight } = event.currentTarget as HTMLCanvasElement;
-    return (
-      painter.pick?.(event.offsetX, event.offsetY, frameOf(slot, big, clientWidth, clientHeight)) ??
-      null
-    );
+    const scale = scaleOf(clientWidth, clientHeight);
+    const frame = frameOf(slot, big, clientWidth, clientHeight);
+    return painter.pick?.(event.offsetX / scale, event.offsetY / scale, frame) ?? null;
   };
   return (
     <canvas
@@ -47,7 +47,8 @@ export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Prop
       }}
       onPointerLeave={() => (mark.value = null)}
       onClick={(event) => {
-        if (onSeek) return onSeek(event.offsetX);
+        const { clientWidth, clientHeight } = event.currentTarget;
+        if (onSeek) return onSeek(event.offsetX / scaleOf(clientWidth, clientHeight));
         const found = pick(event);
         pinned.value = sameMark(found, pinned.value) ? null : found;
       }}
@@ -55,13 +56,19 @@ export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Prop
   );
 }
 
+const USUAL = { width: 250, height: 175 }; // pixels that a picture has on a laptop
+
+const scaleOf = (width: number, height: number): number =>
+  Math.min(drawnScale(width, USUAL.width), drawnScale(height, USUAL.height));
+
 function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame {
+  const scale = scaleOf(width, height);
   return {
-    width,
-    height,
+    width: width / scale,
+    height: height / scale,
     big,
     slot,
-    ratio: devicePixelRatio || 1,
+    ratio: (devicePixelRatio || 1) * scale,
     scene: slot.scene.value,
     epoch: slotEpoch(slot),
     mark: markFor(slot),
@@ -146,6 +153,7 @@ class Layers {
     const { scene, sequences, extents, from, analysis } = this.slot;
     void [scene.value, sequences.value, extents.value, from.value, analysis.value];
     void [mark.value, pinned.value, palette.value, slotEpoch(this.slot), seen.axes.value];
+    void presenting.value;
   }
 
   private paint(): void {

@@ -3,8 +3,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import { PANELS, type Panel } from "../model/types";
 import { epoch, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { presenting } from "../state/presentation";
 import { appliesTo } from "./all-panels";
 import { PanelView } from "./panel-view";
+import { fitToRoom } from "./presented-grid";
 import { WeightsNote } from "./weights-note";
 
 const GAP = 8;
@@ -37,11 +39,13 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
   const applying = PANELS.filter((name) => appliesTo(name, slot.info.task));
   const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
   const all: readonly Panel[] = slot.role === "run" ? PANELS : STORY;
-  const shown = applying.filter((name) =>
-    big ? name === big : all.includes(name) && !hidden.includes(name),
-  );
+  const present = presenting.value;
+  const chosen = (name: Panel): boolean =>
+    present ? seen.presented.value.includes(name) : all.includes(name) && !hidden.includes(name);
+  const shown = applying.filter((name) => (big ? name === big : chosen(name)));
   const grid = useRef<HTMLDivElement>(null);
-  useEffect(() => fitToSize(grid.current, shown.length, big !== null), [shown.length, big]);
+  const fit = present ? fitToRoom : fitToSize;
+  useEffect(() => fit(grid.current, shown.length, big !== null), [shown.length, big, fit]);
   return (
     <section class="half" aria-label={alone ? undefined : title(slot)}>
       {!alone && (
@@ -58,7 +62,7 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
         {shown.length === 0 && (
           <p class="hint">
             {big
-              ? "This panel has no meaning for data of one's own."
+              ? "This panel does not apply to runs with data of their own."
               : 'All panels are hidden; the menu "Panels" shows them again.'}
           </p>
         )}

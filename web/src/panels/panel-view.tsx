@@ -1,12 +1,14 @@
 // One panel: title, tools, and its picture.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { explanationsOf } from "../model/glossary";
 import { percent } from "../model/number-text";
 import type { Panel } from "../model/types";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
+import { Term } from "../terms/term";
 import { ActionMenu } from "./action-menu";
-import { aboutPanel, painterOf, planePanelOf, TITLES } from "./all-panels";
+import { painterOf, panelTerms, planePanelOf, TITLES } from "./all-panels";
 import { Curves } from "./curves";
 import type { Frame } from "./painter";
 import { PanelCanvas } from "./panel-canvas";
@@ -18,7 +20,8 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   const big = seen.big.value === name;
   useEffect(() => () => forgetMap(slot, name), [slot, name]);
   const { title, formula } = TITLES[name];
-  const about = aboutPanel(name, slot.info.task);
+  const terms = panelTerms(name, slot.info.task);
+  const [about] = explanationsOf(terms); // the axes are told with the title
   const write = (format: FileFormat): void => {
     const now = frame.current();
     if (now)
@@ -31,7 +34,9 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
       aria-label={`${title} ${formula}`}
     >
       <header>
-        <h3 title={about}>{title}</h3>
+        <h3>
+          <Term of={terms}>{title}</Term>
+        </h3>
         <span class="formula">{formula}</span>
         <Tools title={title} big={big} name={name} write={write} />
       </header>
@@ -40,7 +45,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
           painter={painter}
           slot={slot}
           big={big}
-          label={`${title}. ${about}`}
+          label={`${title}. ${about?.text}`}
           onReady={(get) => (frame.current = get)}
           {...(painter instanceof Curves
             ? { onSeek: (x: number) => seek(painter.epochAt(x) ?? seen.epoch.value) }
@@ -66,10 +71,12 @@ function ProjectionNote({ name, slot }: { name: Panel; slot: Slot }) {
   const plane = from && slot.plan.value.planes[from];
   if (!plane?.projected) return null;
   const kept = percent(plane.shares[0] + plane.shares[1], 0);
-  const told = `Projected from ${slot.info.config.model.dim} dimensions onto the plane of the two principal axes at the last epoch, which keeps ${kept} of the variance there.`;
+  const told = `Here: from ${slot.info.config.model.dim} dimensions, with ${kept} of the variance.`;
   return (
-    <span class="plane" title={told}>
-      plane, {kept}
+    <span class="plane">
+      <Term of="plane" detail={told}>
+        plane, {kept}
+      </Term>
     </span>
   );
 }

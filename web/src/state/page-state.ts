@@ -113,12 +113,14 @@ export function openBeside(id: string): void {
   change({ runs: first && first !== id ? [first, id] : [id], spike: null, page: "run" });
 }
 
+/** A list with an item more, or without it where it has it. */
+export function toggled(list: readonly string[], item: string): string[] {
+  return list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
+}
+
 export function toggleHidden(panel: string): void {
-  const { hidden } = view.value;
-  const next = hidden.includes(panel)
-    ? hidden.filter((name) => name !== panel)
-    : [...hidden, panel];
-  change({ hidden: next, big: view.value.big === panel ? null : view.value.big });
+  const { hidden, big } = view.value;
+  change({ hidden: toggled(hidden, panel), big: big === panel ? null : big });
 }
 
 /** The address says what is shown, and follows it. */

@@ -1,6 +1,6 @@
 // Playing: the playhead moves with the clock, not with the frames, so a slow machine skips epochs.
 
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { epoch, lastEpoch, playing, seek, seen } from "../state/page-state";
 
 const EPOCHS_PER_SECOND = 60; // at speed 1
@@ -10,7 +10,8 @@ let then = 0;
 export function runClock(): void {
   effect(() => {
     if (!playing.value) return;
-    place = epoch.peek() >= lastEpoch.peek() ? 0 : epoch.peek();
+    if (epoch.peek() >= lastEpoch.peek()) untracked(() => seek(0)); // again from the start
+    place = epoch.peek();
     then = performance.now();
     requestAnimationFrame(tick);
   });

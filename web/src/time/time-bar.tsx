@@ -23,7 +23,10 @@ import {
   slotEpoch,
   slots,
 } from "../state/page-state";
+import { drawnScale, presenting } from "../state/presentation";
 import { nextSpike, spikesOf } from "../state/spike-view";
+import { Term } from "../terms/term";
+import { PhaseName } from "./phase-name";
 import { drawHead, drawTrack, epochAt, trackOf, type Track } from "./timeline";
 
 // A slider's keys beyond those that move time from anywhere.
@@ -33,6 +36,7 @@ const STEPS: Readonly<Record<string, number>> = {
   PageUp: LEAP,
   PageDown: -LEAP,
 };
+const USUAL_HEIGHT = 100; // pixels of the picture, outside of presentations
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8];
 
 export function TimeBar() {
@@ -47,7 +51,7 @@ export function TimeBar() {
           ‹
         </button>
         <button
-          class="primary"
+          class="primary play"
           aria-label={playing.value ? "Pause" : "Play"}
           title="Play or pause (space)"
           onClick={() => (playing.value = !playing.value)}
@@ -63,7 +67,7 @@ export function TimeBar() {
         </button>
         <Epoch />
         <span class="gap" />
-        <TimeOptions />
+        {!presenting.value && <TimeOptions />}
       </div>
       <Slider />
     </section>
@@ -82,14 +86,17 @@ function Epoch() {
   return (
     <>
       <span class="epoch">epoch {epoch.value}</span>
-      <span class="losses" title="Loss, in the colours of the curves">
+      <PhaseName />
+      <span class="losses">
         {runsBeside.value && "left: "}
-        {losses.map(({ set, told }, i) => (
-          <>
-            {i > 0 && " · "}
-            <span class={set}>{told}</span>
-          </>
-        ))}
+        <Term of="loss" label={`Loss: ${told.join(", ")}`}>
+          {losses.map(({ set, told }, i) => (
+            <>
+              {i > 0 && " · "}
+              <span class={set}>{told}</span>
+            </>
+          ))}
+        </Term>
       </span>
       {slot && slots.value.length === 1 && <WeightsNote slot={slot} />}
       <span class="unseen" aria-live={playing.value ? "off" : "polite"}>
@@ -104,9 +111,10 @@ function TimeOptions() {
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed].sort((a, b) => a - b);
   return (
     <>
-      <label>
-        speed
+      <span class="setting">
+        <Term of="speed">speed</Term>
         <select
+          aria-label="speed"
           value={speed}
           onChange={(event) => change({ speed: Number(event.currentTarget.value) })}
         >
@@ -114,10 +122,11 @@ function TimeOptions() {
             <option value={each}>{each}×</option>
           ))}
         </select>
-      </label>
-      <label>
-        axes
+      </span>
+      <span class="setting">
+        <Term of="axes">axes</Term>
         <select
+          aria-label="axes"
           value={axes}
           onChange={(event) =>
             change({ axes: event.currentTarget.value === "follow" ? "follow" : "fixed" })
@@ -126,7 +135,7 @@ function TimeOptions() {
           <option value="fixed">fixed</option>
           <option value="follow">follow</option>
         </select>
-      </label>
+      </span>
       {runsBeside.value && (
         <span
           class="legend"
@@ -188,10 +197,9 @@ function Slider() {
     return followTrack(root.current, picture.current, head.current, held);
   }, []);
   const drag = (event: PointerEvent): void => {
-    if (held.current)
-      seek(
-        epochAt(held.current, event.clientX - (root.current?.getBoundingClientRect().left ?? 0)),
-      );
+    if (!held.current || !root.current) return;
+    const { left, height } = root.current.getBoundingClientRect();
+    seek(epochAt(held.current, (event.clientX - left) / drawnScale(height, USUAL_HEIGHT)));
   };
   const step = (event: KeyboardEvent): void => {
     const by = STEPS[event.key];
@@ -220,6 +228,13 @@ function Slider() {
       <canvas ref={picture} />
       <canvas ref={head} />
       <PhasesUnknown />
+      {slots.value[0]?.info.curveNames.some((name) => name.startsWith("grad_norm/")) && (
+        <span class="strip-name" onPointerDown={(event) => event.stopPropagation()}>
+          <Term of="gradient-strip" label="Gradient strip">
+            |∇|
+          </Term>
+        </span>
+      )}
     </div>
   );
 }
@@ -232,16 +247,15 @@ function followTrack(
 ): () => void {
   let [width, height] = [0, 0];
   const drawHeadNow = (): void => {
-    const context = sizedContext(head, width, height);
+    const context = scaledContext(head, width, height);
     if (!context || !held.current) return;
-    context.clearRect(0, 0, width, height);
     drawHead(new CanvasPen(context), held.current, epoch.value, palette.value.colours);
   };
   const drawAll = (): void => {
-    const context = sizedContext(picture, width, height);
+    const context = scaledContext(picture, width, height);
     if (!context) return;
-    context.clearRect(0, 0, width, height);
-    held.current = trackOf(width, height, slots.value, lastEpoch.value);
+    const scale = drawnScale(height, USUAL_HEIGHT);
+    held.current = trackOf(width / scale, height / scale, slots.value, lastEpoch.value);
     drawTrack(new CanvasPen(context), held.current, slots.value, palette.value);
     drawHeadNow();
   };
@@ -253,7 +267,7 @@ function followTrack(
   observer.observe(root);
   const release = [
     effect(() => {
-      void [slots.value.map((slot) => slot.analysis.value), palette.value];
+      void [slots.value.map((slot) => slot.analysis.value), palette.value, presenting.value];
       onNextFrame(drawAll);
     }),
     effect(() => {
@@ -267,4 +281,17 @@ function followTrack(
     cancelFrame(drawAll);
     cancelFrame(drawHeadNow);
   };
+}
+
+/** An empty canvas to draw on, larger than life in a presentation. */
+function scaledContext(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
+  const context = sizedContext(canvas, width, height);
+  context?.clearRect(0, 0, width, height);
+  const scale = drawnScale(height, USUAL_HEIGHT);
+  context?.scale(scale, scale);
+  return context;
 }

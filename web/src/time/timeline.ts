@@ -160,7 +160,6 @@ function drawStrip(pen: Pen, axes: Axes, top: number, slot: Slot, colours: Colou
   const { box } = axes;
   pen.rect(box.x, top, box.width, STRIP, colours.grid, 0.7);
   if (!norms) return;
-  pen.text("|∇|", box.x - 6, top + STRIP / 2, { colour: colours.quiet, size: 9, anchor: "end" });
   const logs = norms.map(Math.log10);
   const sorted = [...logs].filter(Number.isFinite).sort((a, b) => a - b);
   const [low, high] = [

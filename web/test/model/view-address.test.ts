@@ -24,6 +24,8 @@ const full: ViewState = {
   spike: 2,
   sequences: "01101 0110010, 000000000000",
   page: "runs",
+  mode: "present",
+  presented: ["loss", "attention"],
   sort: "-accuracy",
   filter: 'accuracy>0.9 tag:"a & b" <script>#%25+é',
 };
@@ -47,7 +49,7 @@ const HOSTILE = [
   "#t=-1&t=2",
   "#t=1e9&speed=Infinity&speed=1",
   "#t=99999999999999999999",
-  "#speed=0&axes=__proto__&theme=constructor&page=x",
+  "#speed=0&axes=__proto__&theme=constructor&page=x&mode=1&panels=nosuch,__proto__",
   "#hide=__proto__,nosuch&big=<img src=x onerror=alert(1)>",
   "#run=../../etc/passwd,%00,a%2Fb",
   "#__proto__=1&constructor=2&toString=3",
