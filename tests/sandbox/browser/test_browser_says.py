@@ -159,7 +159,7 @@ def test_the_verdict_is_that_of_the_end(page: Sandbox, runs: dict[str, ds.Run]) 
     page.open(runs["solved"], epoch=0)
     verdict = ds.analysis.circuit(runs["solved"].parameters(), runs["solved"].config).verdict.name
     chip = page.page.locator(".chip.good, .chip.muted")
-    expect(chip).to_have_text(re.compile(rf"^at the end: {verdict} head · test \d"))
+    expect(chip).to_have_text(re.compile(rf"^at the end: {verdict} · test \d"))
     expect(page.page.locator(".card", has_text="Circuit")).to_contain_text("at epoch 0")
 
 

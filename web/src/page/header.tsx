@@ -104,7 +104,7 @@ function Chips({ slot }: { slot: Slot }) {
           detail={slot.analysis.value?.phases?.told}
           class={solved ? "chip good" : "chip muted"}
         >
-          at the end: {verdict} {solved && "circuit "}· test {percent(tested)}
+          at the end: {verdict} · test {percent(tested)}
         </Term>
       )}
     </>
