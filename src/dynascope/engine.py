@@ -367,7 +367,7 @@ def check_memory(
     if available is None or needed < min(MUCH_MEMORY, 0.5 * available):
         return
     many = "1 run" if runs == 1 else f"{runs} runs"
-    hint = _smaller(config, runs, threads, saved)
+    hint = _smaller(config, runs, threads, saved, available)
     if needed > 0.9 * available:
         raise DynascopeError(
             f"memory: {many} with these record options would take {_gigabytes(needed)}, but only "
@@ -385,14 +385,17 @@ def _needed(config: Config, runs: int, threads: int, saved: bool) -> int:
     return needed + (saving_bytes(config, runs) if saved else 0)
 
 
-def _smaller(config: Config, runs: int, threads: int, saved: bool) -> str:
-    """What would take less memory."""
+def _smaller(config: Config, runs: int, threads: int, saved: bool, available: int) -> str:
+    """What would take less memory; if one way is not enough, several."""
     fewer = fewer_weights(config)
-    ways = ["train fewer runs at a time"] if runs > 1 else []
-    if fewer != config:
-        needed = _gigabytes(_needed(fewer, runs, threads, saved))
-        ways.insert(0, f"set record.weights_every={fewer.record.weights_every} ({needed})")
-    return " or ".join(ways) or "train for fewer epochs"
+    needed = _needed(fewer, runs, threads, saved)
+    ways = [f"set record.weights_every={fewer.record.weights_every} ({_gigabytes(needed)})"]
+    ways = [] if fewer == config else ways
+    rest = "train fewer runs at a time" if runs > 1 else "train for fewer epochs"
+    fits = needed <= 0.9 * available
+    if runs > 1 or not ways or not fits:
+        ways.append(rest)
+    return (" or " if fits else " and ").join(ways)
 
 
 def _gigabytes(size: float) -> str:

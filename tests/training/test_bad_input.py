@@ -66,7 +66,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "many runs too large": (
         lambda: ds.train(ds.Config(), 10**6),
-        "GB) or train fewer runs at a time",
+        "GB) and train fewer runs at a time",
     ),
     "data too large": (lambda: ds.train(WIDE, 1, threads=1), "memory: 1 run with these record"),
     "all of too many sequences": (

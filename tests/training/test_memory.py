@@ -101,9 +101,11 @@ def test_what_takes_much_is_said_and_what_cannot_fit_is_refused(
 def test_ten_times_fewer_weights_are_what_the_sentence_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dynascope.engine.available_memory", lambda: 10**9)
-    with pytest.raises(ds.DynascopeError, match=r"weights_every=10 \((.*) GB\) or train fewer"):
-        check_memory(ds.Config(), 1000)
+    for available, word in ((10**9, "or"), (10**8, "and")):
+        monkeypatch.setattr("dynascope.engine.available_memory", lambda: available)  # noqa: B023
+        said = rf"weights_every=10 \((.*) GB\) {word} train fewer runs at a time"
+        with pytest.raises(ds.DynascopeError, match=said):
+            check_memory(ds.Config(), 1000)
 
 
 @pytest.mark.parametrize("limit", [2 * 10**9, 4 * 10**9])
