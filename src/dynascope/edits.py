@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.catalog import UPDATE_RULES
+from dynascope.catalog import LIMITS, UPDATE_RULES
 from dynascope.config import OPTIONS, Config, same_value
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import DynascopeError, expected, shown
 
 SLOTS: Mapping[str, tuple[str, ...]] = {
     name: ("weights", *filter(None, rule.slots)) for name, rule in UPDATE_RULES.items()
@@ -65,10 +65,15 @@ class Edit:
             unknown=rest,
         )
         counts = (edit.epoch, edit.step)
-        if not all(type(count) is int and count >= 0 for count in counts):
-            raise ValueError(f"an edit has its epoch and step, but got {counts}")
+        if not all(type(count) is int and 0 <= count <= LIMITS["whole"] for count in counts):
+            raise ValueError(f"an edit has its epoch and step, but got {shown(counts)}")
         if not all(isinstance(each, Mapping) for each in (edit.options, *edit.interventions)):
             raise ValueError("options and interventions of an edit are tables")
+        if not (edit.parameters is None or isinstance(edit.parameters, str)):
+            raise ValueError("the parameters of an edit are a hash")
+        batch = edit.options.get("training.batch", 1)  # by which steps are counted, also of others
+        if type(batch) is not int or batch < 1:
+            raise ValueError(f"a batch is a whole number of at least 1, but got {shown(batch)}")
         return edit
 
 
@@ -84,7 +89,7 @@ def edits_from_json(text: str | None) -> tuple[Edit, ...]:
         return ()
     tables = json.loads(text)
     if not isinstance(tables, list):
-        raise ValueError(f"edits are a list, but got {text}")
+        raise ValueError(f"edits are a list, but got {shown(text)}")
     return tuple(Edit.from_dict(table) for table in tables)
 
 

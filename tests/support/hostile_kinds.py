@@ -11,7 +11,7 @@ import pyarrow as pa
 from resign import SAME, Parquet, Shard, Store, nested, wrong_values
 
 from dynascope.analysis_columns import columns_of
-from dynascope.store.schema import CONFIG, CURVES, SCALARS
+from dynascope.store.schema import CURVES, SCALARS
 
 Kind = Callable[[Store, random.Random], None]
 KINDS: dict[str, Kind] = {}
@@ -23,7 +23,6 @@ _FOOTER_KEYS = {
     ),
     "analyses": ("format", "analyses", "batch", "versions", "columns"),
 }
-LARGE = 2**62
 
 
 def kind(name: str) -> Callable[[Kind], Kind]:
@@ -36,12 +35,13 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 
 def _pick(store: Store, rng: random.Random) -> Shard:
-    return rng.choice(store.shards)
+    return store.shard(rng.randrange(len(store.shards)))
 
 
 def _part(place: str, store: Store, rng: random.Random) -> Parquet | None:
-    parts: list[Any] = store.shards if place == "runs" else store.sidecars
-    return rng.choice(parts) if parts else None
+    if place == "runs":
+        return _pick(store, rng)
+    return store.sidecar(rng.randrange(len(store.sidecars))) if store.sidecars else None
 
 
 # ---- footers ------------------------------------------------------------------------------------
@@ -445,6 +445,7 @@ def _(store: Store, rng: random.Random) -> None:
 def _(store: Store, rng: random.Random) -> None:
     """One text of megabytes, which all rows have: a dictionary holds it once."""
     shard = _pick(store, rng)
+    shard.keep_ids = True  # to look at all rows would take as long as it must not take a reader
     _repeated(shard, rng.choice([100, 1000]))
     one = "x" * rng.choice([10_000, 3_000_000])
     name = rng.choice(["edits", "task", "origin_start", "activation"])
@@ -622,7 +623,7 @@ def _(store: Store, rng: random.Random) -> None:
 @kind("odd data")
 def _(store: Store, rng: random.Random) -> None:
     """Tokens that the model has no embedding for would be read from beyond its weights."""
-    for shard in store.shards:
+    for shard in (store.shard(at) for at in range(len(store.shards))):
         names = _tensor_names(shard, "data/")
         if names:
             name = rng.choice(names)
@@ -653,8 +654,9 @@ def _(store: Store, rng: random.Random) -> None:
 
 def _sidecar_column(name: str, choices: list[pa.Array]) -> Kind:
     def apply(store: Store, rng: random.Random) -> None:
-        if store.sidecars:
-            _spread(rng.choice(choices), rng.choice(store.sidecars), name, rng)
+        sidecar = _part("analyses", store, rng)
+        if sidecar:
+            _spread(rng.choice(choices), sidecar, name, rng)
 
     return apply
 
@@ -675,23 +677,24 @@ for _name, _type in _SIDECAR.items():
 
 @kind("analyses: kinds that are none")
 def _(store: Store, rng: random.Random) -> None:
-    if store.sidecars:
-        sidecar = rng.choice(store.sidecars)
+    sidecar = _part("analyses", store, rng)
+    if sidecar:
         kinds = ["circuit", "circuit"], ["nope"], [], ["circuit"] * 200, ["x" * 60, "phases"]
         sidecar.put("analysed", [rng.choice(kinds)] * len(sidecar.table), pa.list_(pa.string()))
 
 
 @kind("analyses: a column is missing")
 def _(store: Store, rng: random.Random) -> None:
-    if store.sidecars:
-        sidecar = rng.choice(store.sidecars)
+    sidecar = _part("analyses", store, rng)
+    if sidecar:
         sidecar.table = sidecar.table.drop_columns([rng.choice(sidecar.table.column_names)])
 
 
 @kind("analyses: many rows")
 def _(store: Store, rng: random.Random) -> None:
-    if store.sidecars:
-        _repeated(rng.choice(store.sidecars), rng.choice([2, 1000, 2001, 50_000]))
+    sidecar = _part("analyses", store, rng)
+    if sidecar:
+        _repeated(sidecar, rng.choice([2, 1000, 2001, 50_000]))
 
 
 # ---- bytes --------------------------------------------------------------------------------------
@@ -839,5 +842,3 @@ KINDS["sweep of very many runs"] = _sweep_kind(
         else sweep
     )
 )
-
-OPTION_COLUMNS = frozenset(field.name for field in CONFIG.values())

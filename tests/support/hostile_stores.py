@@ -1,6 +1,5 @@
 """Hostile stores by number: the same number gives the same store."""
 
-import copy
 import random
 import shutil
 from functools import cache
@@ -67,7 +66,7 @@ def written_with(
     chosen: list[str], rng: random.Random, base: str, folder: Path, base_folder: Path
 ) -> None:
     """Write a store with these kinds of nonsense in it."""
-    store = copy.deepcopy(_parts(bases(base_folder)[base]))
+    store = _parts(bases(base_folder)[base]).to_change()
     for name in chosen:
         try:
             KINDS[name](store, rng)

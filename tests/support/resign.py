@@ -4,14 +4,16 @@ A checksum proves that a file is as it was written. What these tests write makes
 same: that is for a reader's other checks to find.
 """
 
+import copy
 import hashlib
 import io
 import json
 import math
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +35,7 @@ class Parquet:
     place: str  # the folder of the store
     table: pa.Table
     about: dict[str, Any]
+    source: Path | None = None  # as it is there, while nothing has been changed
     row_group_size: int | None = None
     # Each is given what is about to be written, and returns what is written instead.
     change_about: list[Callable[[dict[str, Any]], Any]] = field(default_factory=list)
@@ -45,7 +48,12 @@ class Parquet:
         table = pq.ParquetFile(path).read().replace_schema_metadata(None)
         about = json.loads(metadata.metadata[KEY])
         del about["columns"]
-        return cls(path.parent.name, table, about)
+        return cls(path.parent.name, table, about, path)
+
+    def to_change(self) -> Self:
+        """A copy that may be changed."""
+        parts = {name: copy.copy(value) for name, value in vars(self).items()}
+        return replace(self, **parts | {"about": copy.deepcopy(self.about), "source": None})
 
     def put(self, name: str, values: Any, type_: pa.DataType | None = None) -> None:
         """Give a column other values; one that is not there is added."""
@@ -61,6 +69,10 @@ class Parquet:
         return self.table[name].to_pylist() if name in self.table.column_names else []
 
     def write(self, folder: Path) -> None:
+        (folder / self.place).mkdir(exist_ok=True)
+        if self.source:
+            shutil.copy(self.source, folder / self.place)
+            return
         contents = self._signed()
         length = int.from_bytes(contents[-8:-4], "little") + 8
         footer = bytearray(contents[-length:])
@@ -72,7 +84,6 @@ class Parquet:
         name = self.about.get(key)
         if not (isinstance(name, str) and len(name) == 12 and name.isalnum() and name.isascii()):
             name = hashlib.sha256(footer).hexdigest()[20:32]
-        (folder / self.place).mkdir(exist_ok=True)
         (folder / self.place / f"{name}-{end}.parquet").write_bytes(contents)
 
     def _signed(self) -> bytes:
@@ -146,14 +157,18 @@ class Shard(Parquet):
         return shard
 
     def write(self, folder: Path) -> None:
+        (folder / "trajectories").mkdir(exist_ok=True)
+        name = f"{self.about['shard']}.safetensors"
+        if self.source:
+            shutil.copy(self.source.parent.parent / "trajectories" / name, folder / "trajectories")
+            super().write(folder)
+            return
         tensors = self._tensor_bytes()
         length = int.from_bytes(tensors[:8], "little") + 8
         self.about["tensors"] = {"size": len(tensors), "header": digest(tensors[:length])}
         self._sign_runs()
         if not self.keep_ids:
             self._sign_ids()
-        (folder / "trajectories").mkdir(exist_ok=True)
-        name = f"{self.about['shard']}.safetensors"
         (folder / "trajectories" / name).write_bytes(tensors)
         super().write(folder)
 
@@ -245,6 +260,23 @@ class Store:
             [json.loads(path.read_bytes()) for path in sorted((folder / "marks").glob("*"))],
             json.loads(sweep.read_bytes())["sweep"] if sweep.exists() else None,
         )
+
+    def shard(self, at: int) -> Shard:
+        """One of its shards, which may be changed."""
+        if self.shards[at].source:
+            self.shards[at] = self.shards[at].to_change()
+        return self.shards[at]
+
+    def sidecar(self, at: int) -> Parquet:
+        """One of its sidecars, which may be changed."""
+        if self.sidecars[at].source:
+            self.sidecars[at] = self.sidecars[at].to_change()
+        return self.sidecars[at]
+
+    def to_change(self) -> "Store":
+        """A copy that may be changed."""
+        lists = [list(self.shards), list(self.sidecars), copy.deepcopy(self.marks)]
+        return Store(*lists, copy.deepcopy(self.sweep))  # type: ignore[arg-type]
 
     def write(self, folder: Path) -> None:
         (folder / "runs").mkdir(parents=True)

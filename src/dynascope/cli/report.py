@@ -124,6 +124,8 @@ def _print_many(runs: "StoredRuns", kinds: tuple[str, ...], options: Namespace) 
 
     try:
         rows = _analysed(runs, kinds, options)
+        if not rows:
+            raise DynascopeError(f"{runs.folder}: expected runs to report, but none can be read.")
     except KeyboardInterrupt:
         told = "results so far are saved; run the same command to resume"
         print(f"dynascope: stopped; {told}.", file=sys.stderr)

@@ -11,6 +11,7 @@ from dynascope.store.damage import Damage, DamagedError, DamageWarning
 from dynascope.store.files import PathLike
 from dynascope.store.index import Index, open_all, open_index
 from dynascope.store.names import ANALYSES
+from dynascope.store.run_rules import check_kept
 from dynascope.store.schema import SPANS
 from dynascope.store.shard_read import Shard
 from dynascope.store.sidecar import Sidecar
@@ -55,7 +56,8 @@ def _sidecars(folder: Path) -> list[Damage]:
 def _runs(shard: Shard) -> None:
     """The trajectory of every run of a shard."""
     spans = [f"{what}_{end}" for what in SPANS for end in ("begin", "end")]
-    columns = shard.table([*spans, "data", "checksum"]).to_pydict()
+    columns = shard.table([*spans, "data", "checksum", "last_epoch"]).to_pydict()
     for row in np.arange(len(shard)):
         at = {what: (columns[f"{what}_begin"][row], columns[f"{what}_end"][row]) for what in SPANS}
-        shard.tensors.run(at, columns["data"][row], columns["checksum"][row])
+        tensors = shard.tensors.run(at, columns["data"][row], columns["checksum"][row])
+        check_kept(tensors, columns["last_epoch"][row])

@@ -203,7 +203,8 @@ class CheckedTable:
 
     def absent(self, field: pa.Field) -> pa.Array:
         """A column that came after this file was written."""
-        if not field.nullable:
+        rule = self.RULES.get(field.name)
+        if not field.nullable or (rule and not rule.nulls):
             raise DamagedError(f"its column {field.name} is missing")
         return pa.nulls(len(self), field.type)
 

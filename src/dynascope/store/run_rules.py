@@ -39,8 +39,8 @@ def check_kept(tensors: Mapping[str, Array], last_epoch: int) -> None:
         for name, tensor in tensors.items():
             if name.startswith(f"{what}/") and len(tensor) != len(epochs):
                 raise DamagedError(f"its tensor {name[:60]!a} does not have a row for each epoch")
-    if not len(tensors["weights/epoch"]):
-        raise DamagedError("no weights of the run are kept")
+    if not len(tensors["weights/epoch"]) or tensors["weights/epoch"][0] != 0:
+        raise DamagedError("the weights from before training are not kept")
 
 
 def check_shapes(

@@ -18,6 +18,7 @@ from dynascope.config import LATER, OPTIONS, Config, column_name
 from dynascope.edits import edits_from_json, edits_to_json
 from dynascope.option_rules import Choice, Flag, Maybe, Positions, Real, Rule, Span, Whole
 from dynascope.run import Origin, Run
+from dynascope.store.strict_json import check_depth, strict_json
 
 _LIST = pa.list_(pa.float64())
 
@@ -162,6 +163,8 @@ def _hashable(value: Any) -> Any:
 def origin_of(row: Mapping[str, Any]) -> Origin | None:
     if row["origin"] is None:
         return None
+    if row["edits"] is not None:
+        check_depth(strict_json(row["edits"]))
     return Origin(
         kind=row["origin"],
         start=row["origin_start"],

@@ -327,7 +327,7 @@ class _Curves(Mapping[str, Array]):
         listed = _curve(self._shard, name)[self._row]
         if not listed.is_valid:
             raise DynascopeError(f"{self._shard.path}: damaged: a run has no curve {name}.")
-        curve: Array = listed.values.to_numpy(zero_copy_only=False).astype(self._type)
+        curve = _as_type(listed.values.to_numpy(zero_copy_only=False), self._type)
         curve.flags.writeable = False
         return curve
 
@@ -341,6 +341,12 @@ class _Curves(Mapping[str, Array]):
 def _float_type(precision: str) -> "np.dtype[Any]":
     """Of curves; those of a precision that this version does not know are as they are stored."""
     return np.dtype(precision if precision in OPTIONS["precision"].words else np.float64)
+
+
+def _as_type(curve: Array, type_: "np.dtype[Any]") -> Array:
+    """A curve as the run computed it; what is too large for that is infinite."""
+    with np.errstate(over="ignore"):
+        return curve.astype(type_)
 
 
 def _curve(shard: Shard, name: str) -> pa.Array:
@@ -439,7 +445,7 @@ class StoredRuns(Runs):
             return super().curve(name)  # says what is damaged or missing, or that lengths differ
         precision = np.result_type(*map(_float_type, set(table["precision"].to_pylist())))
         flat: Array = lists.flatten().to_numpy(zero_copy_only=False)
-        return flat.astype(precision).reshape(len(lists), -1)
+        return _as_type(flat, precision).reshape(len(lists), -1)
 
     def table(self, columns: Sequence[str] | None = None, curves: bool = False) -> pa.Table:
         names = check_columns(columns, curves)
