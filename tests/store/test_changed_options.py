@@ -80,7 +80,7 @@ class TestTraining:
             ({"training.epochs": 3}, "options: expected training options other than"),
             ({"training.lrr": 3}, "training.lrr: unknown option"),
             ({"training.lr": -1}, "training.lr: expected"),
-            ({"training.optimizer": "sgd"}, "can go on from the state of adam .*needs momentum"),
+            ({"training.optimizer": "sgd"}, "can continue from the state of adam .*needs momentum"),
             ({"training.schedule": "cosine", "training.batch": 8}, "length is counted in steps"),
         ],
     )
@@ -183,7 +183,7 @@ class TestReplay:
             run.trainer(2)
 
     def test_analyses_of_steps_say_so(self) -> None:
-        with pytest.raises(ds.DynascopeError, match="they change at epoch 2"):
+        with pytest.raises(ds.DynascopeError, match="its options change at epoch 2"):
             ds.theory.curvature(changed(SMALL, *self.edits), progress=False)
 
 
