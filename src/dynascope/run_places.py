@@ -4,6 +4,7 @@ From the tables of curves, parameters and options, so that new ones are found, t
 """
 
 from dynascope._kernel import CURVE_NAMES, PARAMETER_NAMES
+from dynascope.analysis_columns import KINDS
 from dynascope.option_words import option_places
 
 _CURVES = {name: name for name in CURVE_NAMES} | {
@@ -32,9 +33,7 @@ def run_places() -> dict[str, str]:
         **dict.fromkeys(("plot", "show"), _NO_PLOT),
         **dict.fromkeys(("save", "to_disk", "table", "frame"), "ds.Runs([run]).save(folder)"),
         **dict.fromkeys(("train", "fit", "resume", "advance"), "run.continued(epochs)"),
-        "circuit": "ds.analysis.circuit(run.parameters(), run.config)",
-        "phases": "ds.analysis.phases(run)",
-        "spikes": "ds.analysis.spikes(run)",
+        **{kind: f"ds.analysis.{kind}" for kind in KINDS},
         "forward": "ds.forward(run.parameters(), tokens, run.config)",
         "results": "run.summary()",
     }
