@@ -71,9 +71,6 @@ class Edit:
             raise ValueError("options and interventions of an edit are tables")
         if not (edit.parameters is None or isinstance(edit.parameters, str)):
             raise ValueError("the parameters of an edit are a hash")
-        batch = edit.options.get("training.batch", 1)  # by which steps are counted, also of others
-        if type(batch) is not int or batch < 1:
-            raise ValueError(f"a batch is a whole number of at least 1, but got {shown(batch)}")
         return edit
 
 
@@ -111,8 +108,18 @@ def steps_done(config: Config, edits: Iterable[Edit], epoch: int) -> int:
     for edit in edits:
         if edit.epoch < epoch and "training.batch" in edit.options:
             done += (edit.epoch - since) * -(-size // batch)
-            batch, since = edit.options["training.batch"], edit.epoch
+            batch, since = _known_batch(edit), edit.epoch
     return done + (epoch - since) * -(-size // batch)
+
+
+def _known_batch(edit: Edit) -> int:
+    batch = edit.options["training.batch"]
+    if OPTIONS["training.batch"].takes(batch):
+        return int(batch)
+    raise DynascopeError(
+        f"run: its steps after epoch {edit.epoch} cannot be counted, since this version of "
+        f"dynascope does not know a training.batch of {shown(batch)}; use a newer one."
+    )
 
 
 def config_at(config: Config, edits: Sequence[Edit], epoch: int) -> Config:

@@ -67,6 +67,7 @@ def survive(
     mine = place / "around" / str(seed)
     store, out = mine / "store", place / "out" / str(seed)
     mine.mkdir()
+    out.mkdir(parents=True)
     what = hostile_store(seed, store, place / "bases")
     known = contents(place / "around")
     inside = {name for name in known if name.startswith(f"{store}/")}

@@ -108,7 +108,7 @@ def test_an_older_format_is_no_damage(
 
 def test_a_damaged_column_leaves_no_hole(analysed: Path) -> None:
     whole, file = found(analysed), only(analysed)
-    (at, _), *_ = Sidecar.open(file)._ranges["spike_rises"]
+    at, _ = Sidecar.open(file)._ranges["spike_rises"]
     file.write_bytes(flipped(file.read_bytes(), at))
     with pytest.warns(ds.DamageWarning, match="its column spike_rises has changed"):
         again = ds.load(analysed).analyse(progress=False)

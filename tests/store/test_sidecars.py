@@ -202,8 +202,8 @@ def test_only_the_columns_in_question_are_read(analysed: Path) -> None:
     ranges = Sidecar.open(file)._ranges
     contents = bytearray(file.read_bytes())
     for name in set(NAMES) - {"verdict", "lead"}:
-        for begin, end in ranges[name]:
-            contents[begin:end] = b"\xff" * (end - begin)
+        begin, end = ranges[name]
+        contents[begin:end] = b"\xff" * (end - begin)
     file.write_bytes(contents)
     runs = ds.load(analysed, strict=True)
     assert runs.table(["verdict", "lead", "analysed"])["verdict"].null_count == 0

@@ -85,7 +85,12 @@ def run_command(arguments: list[str], faults: Faults) -> None:
     stdout, stderr = io.StringIO(), io.StringIO()
     kept = os.dup(1)  # a command that cannot write to stdout closes it
     try:
-        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        with (
+            contextlib.redirect_stdout(stdout),
+            contextlib.redirect_stderr(stderr),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("default")  # as in a process of its own
             code = main(arguments)
     except BaseException as error:
         if isinstance(error, TimeoutError):

@@ -325,7 +325,9 @@ def _(store: Store, rng: random.Random) -> None:
 
 @kind("several row groups")
 def _(store: Store, rng: random.Random) -> None:
-    _pick(store, rng).row_group_size = 1
+    shard = _pick(store, rng)
+    _repeated(shard, 3)
+    shard.row_group_size = 1
 
 
 @kind("edits that are nonsense")

@@ -115,7 +115,7 @@ def test_runs_that_prove_damaged_are_trained_again(tmp_path: Path, what: str) ->
     contents = file.read_bytes()
     at = len(contents) - 1
     if what == "runs":
-        (at, _), *_ = Shard.open(file)._ranges["test_loss"]
+        at, _ = Shard.open(file)._ranges["test_loss"]
     file.write_bytes(flipped(contents, at))
     with pytest.raises(ds.DynascopeError, match=file.name):
         ds.sweep(GRID, folder, strict=True, progress=False)
