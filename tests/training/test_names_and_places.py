@@ -32,8 +32,8 @@ WRONG: dict[str, tuple[Callable[[ds.Runs], Any], type[Exception], str]] = {
     "too far back": (lambda runs: runs[-3], IndexError, "runs[-3]: there are 2 runs"),
     "of none": (lambda runs: runs[:0][0], IndexError, "runs[0]: there are 0 runs"),
     "of one": (lambda runs: runs[:1][1], IndexError, "there is 1 run, counted from 0"),
-    "text": (lambda runs: runs["3"], ValueError, "expected a whole number or a slice"),  # type: ignore[call-overload]
-    "flag": (lambda runs: runs[True], ValueError, "use by_seed"),
+    "text": (lambda runs: runs["3"], ValueError, "expected a place in the list"),  # type: ignore[call-overload]
+    "flag": (lambda runs: runs[True], ValueError, "by_seed"),
     "curve": (lambda runs: runs[0].curves["nope"], KeyError, "curves.nope: unknown curve"),
     "near": (lambda runs: runs[0].curves["test_los"], KeyError, "did you mean 'test_loss'?"),
     "all": (lambda runs: runs.curve("tset_loss"), KeyError, "did you mean 'test_loss'?"),

@@ -30,6 +30,7 @@ USES: dict[str, Callable[[Trainer], Any]] = {
     "parameters=": _set_parameters,
     "change": lambda trainer: trainer.change({"training.lr": 0.1}),
     "run": lambda trainer: trainer.run,
+    "finish": lambda trainer: trainer.finish(),
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": pickle.dumps,
