@@ -17,7 +17,7 @@ from dynascope.store.damage import DamagedError
 LONGEST_TEXT = 1000  # bytes of a text in a cell; columns that hold more have a rule of their own
 _LONGEST_LIST = 2**16  # of an option; curves are as long as their runs
 _WITH_HOLES = frozenset({"notes"})  # lists in which an element may be null
-_HEXADECIMAL = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", np.uint8))
+_HEXADECIMAL = b"0123456789abcdef"
 
 Values: TypeAlias = pa.ChunkedArray
 
@@ -127,7 +127,7 @@ def _are_digits(texts: pa.StringArray, count: int) -> bool:
     ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
     if characters is None or not (ends[1:] - ends[:-1] == count).all():
         return False
-    return bool(_HEXADECIMAL[np.frombuffer(characters, np.uint8)[ends[0] : ends[-1]]].all())
+    return not bytes(memoryview(characters)[ends[0] : ends[-1]]).translate(None, _HEXADECIMAL)
 
 
 _SHORT = text(LONGEST_TEXT)

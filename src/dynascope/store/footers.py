@@ -4,6 +4,7 @@ from dynascope.store.fields import (
     FLAG,
     REAL,
     Field,
+    ValueRule,
     digits,
     either,
     list_of,
@@ -23,7 +24,12 @@ _WHOLE = whole(-(2**63), 2**63 - 1)
 _NAME = text(_LONGEST_NAME)
 _NAMES = list_of(_NAME, MOST_COLUMNS)
 _SCALAR = either(_WHOLE, REAL, FLAG, _NAME)
-_COLUMNS = table_of(_NAME, digits(32), MOST_COLUMNS)
+# What is not a digest equals none: only `check` looks at all of them.
+_COLUMNS = ValueRule(
+    lambda value: isinstance(value, dict) and len(value) <= MOST_COLUMNS,
+    f"a table of at most {MOST_COLUMNS}",
+)
+COLUMNS = {"columns": Field(table_of(_NAME, digits(32), MOST_COLUMNS))}
 
 FORMAT = whole(0, 2**31 - 1)  # looked at first: what a newer one says of the rest is not known
 

@@ -152,7 +152,7 @@ class CheckedTable:
         if digest(footer)[:16] != name["footer"]:
             raise DamagedError("its footer does not match its name")
         with reading():
-            metadata = parquet_reader(b"PAR1" + footer).metadata
+            metadata = parquet_reader(b"PAR1" + footer, kind=_FooterAlone).metadata
             about = strict_json(metadata.metadata[KEY])
             cls._check_about(about, name["name"])
             cls._check_size(metadata)
@@ -182,7 +182,7 @@ class CheckedTable:
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows, checked; of those that the file lacks, see `absent`."""
-        schema = pa.schema([self.SCHEMA.field(name) for name in columns])
+        schema = self._selected(tuple(columns))
         written = self.read([name for name in columns if name in self.about["columns"]])
         with reading():
             known = {name: self._known(name, written[name]) for name in written.column_names}
@@ -191,6 +191,11 @@ class CheckedTable:
                 known[field.name] if field.name in known else self.absent(field) for field in schema
             ]
             return pa.Table.from_arrays(arrays, schema=schema)
+
+    @classmethod
+    @lru_cache(maxsize=256)  # opening asks for the same of each file
+    def _selected(cls, columns: tuple[str, ...]) -> pa.Schema:
+        return pa.schema([cls.SCHEMA.field(name) for name in columns])
 
     def _known(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A column with the type that it has for us, its values checked."""
@@ -289,18 +294,28 @@ class CheckedTable:
 
     def check(self) -> None:
         """Check every column, also those that this version does not know; raises `DamagedError`."""
+        check_fields(self.about, footers.COLUMNS, where=_FOOTER)
         has = self.about["columns"]
         self.table([name for name in self.SCHEMA.names if name in has])
         self.read([name for name in has if name not in self.SCHEMA.names])
+
+
+class _FooterAlone(pq.ParquetFile):  # type: ignore[misc]
+    """A reader that is asked for the footer and no column: it need not know where they are, which
+    would take a tenth of opening a file."""
+
+    def _build_nested_paths(self) -> dict[str, list[int]]:
+        return {}
 
 
 def parquet_reader(
     contents: bytes | memoryview,
     metadata: pq.FileMetaData | None = None,
     read_dictionary: Sequence[str] = (),
+    kind: type[pq.ParquetFile] = pq.ParquetFile,
 ) -> pq.ParquetFile:
     """Arrow's reader, which makes no more of a footer than ours need."""
-    return pq.ParquetFile(
+    return kind(
         pa.BufferReader(contents),
         metadata=metadata,
         read_dictionary=list(read_dictionary),

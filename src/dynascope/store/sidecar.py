@@ -18,6 +18,7 @@ from dynascope.analysis_columns import DECLARATIONS, KINDS, columns_of, versions
 from dynascope.analysis_row import Row
 from dynascope.cached import cached_property
 from dynascope.store import footers
+from dynascope.store.fields import check_fields
 from dynascope.store.files import write
 from dynascope.store.names import ANALYSES
 from dynascope.store.parquet_file import CheckedTable, footer_digest, parquet_bytes
@@ -153,5 +154,6 @@ class Sidecar(CheckedTable):
     def check(self) -> None:
         """Check every column that it has, also those that do not count; raises `DamagedError`."""
         if self.current:
+            check_fields(self.about, footers.COLUMNS)
             self.check_columns(self.about["columns"])
             self.table(self.SCHEMA.names)
