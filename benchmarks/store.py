@@ -115,6 +115,7 @@ def make_store(folder: Path, runs: int) -> dict[str, Any]:
             progress=False,
         )
     ]
+    folder.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     for k in track(range(runs // SHARD), description="writing"):
         moved = [dataclasses.replace(run, seed=run.seed + k * SHARD) for run in trained]

@@ -279,7 +279,7 @@ def test_work_that_was_given_up_can_be_asked_for_again() -> None:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten thousand runs: fifty trained ones, saved again and again under other seeds."""
-    folder = tmp_path_factory.mktemp("large") / "store"
+    folder = tmp_path_factory.mktemp("large")
     small = {"training.epochs": 20, "record.weights_every": 0, "record.state_every": 0}
     trained = [r for lr in (0.001, 0.01) for r in train(small | {"training.lr": lr}, seeds=25)]
     for k in range(RUNS // SHARD):
