@@ -131,7 +131,9 @@ def _misfit(name: str, signature: inspect.Signature, given: Mapping[str, Any], w
     word, value = next(iter(wrong.items()))
     begin = f"{name}: there is no argument {word!r}; "
     if argument := argument_meant(word, takes):
-        return f"{begin}did you mean {argument}={_brief_value(value)}?"
+        # One of which there are many: `seeds=3` would be three of them, not the third.
+        one = argument == f"{word}s" and isinstance(value, int)
+        return f"{begin}did you mean {argument}={_brief_value([value] if one else value)}?"
     if word in NOT_HERE:
         return f"{begin}{NOT_HERE[word]}."
     found = {option_meant(each): value for each, value in wrong.items()}

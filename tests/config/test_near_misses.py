@@ -40,7 +40,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: any_.train(lr=0.1, batch_size=8),
         'replace({"training.lr": 0.1, "training.batch": 8})',
     ),
-    "a seed": (lambda: any_.train(seed=3), "did you mean seeds=3?"),
+    "a seed": (lambda: any_.train(seed=3), "did you mean seeds=[3]?"),
     "a number of seeds": (lambda: any_.train(n_seeds=3), "did you mean seeds=3?"),
     "seeds of a trainer": (lambda: any_.Trainer(seeds=3), "did you mean seed=3?"),
     "a device": (lambda: any_.train(device="cuda"), "runs on the CPU"),
