@@ -131,8 +131,7 @@ def _misfit(name: str, signature: inspect.Signature, given: Mapping[str, Any], w
     word, value = next(iter(wrong.items()))
     begin = f"{name}: there is no argument {word!r}; "
     if argument := argument_meant(word, takes):
-        # One of which there are many: `seeds=3` would be three of them, not the third.
-        one = argument == f"{word}s" and isinstance(value, int)
+        one = argument == "seeds" and isinstance(value, int)  # `seeds=3` would be three of them
         return f"{begin}did you mean {argument}={_brief_value([value] if one else value)}?"
     if word in NOT_HERE:
         return f"{begin}{NOT_HERE[word]}."
