@@ -131,7 +131,7 @@ def _misfit(name: str, signature: inspect.Signature, given: Mapping[str, Any], w
     word, value = next(iter(wrong.items()))
     begin = f"{name}: there is no argument {word!r}; "
     if argument := argument_meant(word, takes):
-        one = argument == "seeds" and isinstance(value, int)  # `seeds=3` would be three of them
+        one = (word, argument) == ("seed", "seeds")  # `seeds=3` would be three of them
         return f"{begin}did you mean {argument}={_brief_value([value] if one else value)}?"
     if word in NOT_HERE:
         return f"{begin}{NOT_HERE[word]}."
