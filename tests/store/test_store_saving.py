@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from store_cases import assert_same, train
+from store_cases import SMALL, assert_same, save_module, train
 
 import dynascope as ds
 from dynascope.store.schema import SCHEMA
@@ -119,3 +119,13 @@ class TestSaving:
         assert a.name == b.name
         assert a.read_bytes() == b.read_bytes()
         assert len({a.name, c.name, d.name}) == 3
+
+
+def test_runs_trained_past_their_schedule_count_in_full() -> None:
+    """Else a shard could become larger than any reader takes."""
+    planned = SMALL.replace({"training.epochs": 1, "training.schedule": "cosine"})
+    trainers = [ds.Trainer(planned, seed=seed) for seed in range(2)]
+    for trainer, epochs in zip(trainers, (1, 39), strict=True):
+        trainer.advance(epochs)
+    short, long = (save_module._size(trainer.run) for trainer in trainers)
+    assert long == 20 * short

@@ -137,7 +137,9 @@ def _evaluations(config: ds.Config, flat: Any, inputs: str) -> Iterator[Call]:
         lambda *a: k.loss_and_gradient(*a, naive=True),
     )
     for name in ("exp", "log", "erf", "gelu", "silu_slope", "tanh_bend"):
-        yield Call("math", f"{inputs}, {name}", lambda name=name: (name, numbers), k.math)
+        # The kernel takes the logarithm of normal positive numbers only.
+        x = abs(numbers) + numbers.dtype.type(0.1) if name == "log" else numbers
+        yield Call("math", f"{inputs}, {name}", lambda name=name, x=x: (name, x), k.math)
 
 
 def _trainings(config: ds.Config, flat: Any, inputs: str) -> Iterator[Call]:

@@ -24,10 +24,11 @@ from dynascope.store.index import open_index
 from dynascope.store.leftovers import clear_workshop
 from dynascope.store.marks import mark_each
 from dynascope.store.names import TEMPORARY
+from dynascope.store.shard_rules import MOST_RUNS
 from dynascope.store.shard_write import make_shard
 from dynascope.store.stored import StoredRun, StoredRuns
 
-SHARD_RUNS = 1000
+SHARD_RUNS = MOST_RUNS
 
 
 def save(runs: Runs, folder: PathLike, append: bool = False) -> None:
@@ -97,9 +98,16 @@ def _chunks(runs: Runs, wanted: Iterable[int]) -> Iterator[list[int]]:
         _refuse_unknown(run)
         key = json.dumps([shape_key(run.config), sorted(run.unrecorded)])
         groups.setdefault(key, []).append(i)
-    sizes = {i: recorded_bytes(runs[i].config) for group in groups.values() for i in group}
+    sizes = {i: _size(runs[i]) for group in groups.values() for i in group}
     for group in groups.values():
         yield from cut_by_size(group, sizes)
+
+
+def _size(run: Run) -> int:
+    """Bytes of a run's record; one that was trained past the end of its schedule has more epochs
+    than its config says."""
+    planned = run.config.training.epochs + 1
+    return recorded_bytes(run.config) * max(planned, run.epochs + 1) // planned
 
 
 def _refuse_unknown(run: Run) -> None:
