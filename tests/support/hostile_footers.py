@@ -83,7 +83,9 @@ def _inner(key: str, change: Callable[[Any, random.Random], Any]) -> Kind:
 
     def apply(store: Store, rng: random.Random) -> None:
         def inside(about: dict[str, Any]) -> Any:
-            about[key] = change(about.get(key), rng)
+            old = about.get(key)
+            if old and isinstance(old, dict | list):  # else another kind has been here before
+                about[key] = change(old, rng)
             return SAME
 
         pick(store, rng).change_about.append(inside)

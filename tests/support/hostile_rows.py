@@ -184,7 +184,9 @@ def _curve_kind(change: Callable[[list[Any], random.Random], list[Any]]) -> Kind
         several = rng.choice([1, 1, 5, len(CURVES)])
         there = [name for name in CURVES if name in shard.table.column_names]
         for name in rng.sample(there, min(several, len(there))):
-            shard.put(name, change(shard.values(name), rng), pa.list_(pa.float64()))
+            old = shard.values(name)
+            if all(each is None or isinstance(each, list) for each in old):  # still a curve
+                shard.put(name, change(old, rng), pa.list_(pa.float64()))
 
     return apply
 
