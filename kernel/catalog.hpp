@@ -25,6 +25,7 @@ constexpr int64_t MAX_PAIRS = 1 << 20;      // token-position pairs: all are tab
 constexpr int64_t MAX_SEQUENCES = 1 << 24;  // in a data set
 constexpr int64_t MAX_EPOCHS = 10000000;
 constexpr int64_t MAX_MEASURED = 1 << 20;  // sequences up to which a circuit is measured on all
+constexpr int64_t MAX_SUMMED = 16;         // tokens up to which the sum that a circuit keeps is sought
 constexpr double MIN_TAU = 1e-6;           // its third power must be a number in float32
 
 // ---- what shapes are made of --------------------------------------------------------------------
@@ -84,6 +85,16 @@ enum class Part { EMBEDDING, ATTENTION, FEED_FORWARD };
 /// A variance in parts: between groups, between orderings of one, between suffixes; and the
 /// squared length of the mean, to which a variance of nothing but rounding can be compared.
 enum Share { BETWEEN, PERMUTATION, SUFFIX, MEAN_SQUARE, SHARES };
+
+// ---- kinds of sums that a circuit can keep, the simplest first (sum_terms.hpp) ------------------
+// X(id, name)
+#define DYNASCOPE_SUM_KINDS(X)  \
+  X(SUM_PLAIN, plain)           \
+  X(SUM_SIGNED, signed)         \
+  X(SUM_FOLDED, folded)         \
+  X(SUM_SPLIT, split)           \
+  X(SUM_TWO, two)               \
+  X(SUM_UNEXPLAINED, unexplained)
 
 // ---- curves: what is recorded each epoch --------------------------------------------------------
 /// What a curve needs: a test set, or an option of the section `record`.
@@ -169,6 +180,7 @@ enum Norm { DYNASCOPE_NORMS(X) NORMS };
 enum Rule { DYNASCOPE_RULES(X) RULES };
 enum Schedule { DYNASCOPE_SCHEDULES(X) SCHEDULES };
 enum TaskKind { DYNASCOPE_TASKS(X) TASKS };
+enum SumKind { DYNASCOPE_SUM_KINDS(X) SUM_KINDS };
 #undef X
 
 // A curve with one column per parameter has so many; the next begins after them.
@@ -266,6 +278,7 @@ constexpr const char* ACTIVATION_NAMES[] = {DYNASCOPE_ACTIVATIONS(X)};
 constexpr const char* NORM_NAMES[] = {DYNASCOPE_NORMS(X)};
 constexpr const char* RULE_NAMES[] = {DYNASCOPE_RULES(X)};
 constexpr const char* SCHEDULE_NAMES[] = {DYNASCOPE_SCHEDULES(X)};
+constexpr const char* SUM_KIND_NAMES[] = {DYNASCOPE_SUM_KINDS(X)};
 #undef X
 constexpr const char* UNIT_ROW_NAMES[] = {"token_embedding", "position_embedding"};
 constexpr const char* PRECISION_NAMES[] = {"float32", "float64"};

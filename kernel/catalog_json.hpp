@@ -198,6 +198,7 @@ template <class Put> void write_catalog(Put put) {
     out.end("}");
   }
   out.end("]");
+  out.list("sum_kinds", words(SUM_KIND_NAMES));
   write_rows(out, "options", OPTIONS, [&](const Option& o) { write_option(out, o); });
   out.key("limits");
   out.begin("{");
@@ -206,6 +207,7 @@ template <class Put> void write_catalog(Put put) {
   out.field("sequences", MAX_SEQUENCES);
   out.field("embeddings", MAX_EMBEDDINGS);
   out.field("measured", MAX_MEASURED);
+  out.field("summed", MAX_SUMMED);
   out.end("}");
   out.end("}");
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "spec.hpp"
+#include "task_spec.hpp"
 
 namespace dynascope {
 
@@ -119,6 +120,14 @@ template <class T> inline bool check_finite(const char* field, const T* values, 
 inline bool require(bool holds, const char* sentence) {
   if (!holds) Sentence() << sentence;
   return holds;
+}
+
+/// Whether sums are looked for in models of this shape.
+inline bool check_summed(const TaskSpec& t, const Shape& s) {
+  return require(t.kind == MODULAR_ADDITION, "task: expected modular-addition.") &&
+         require(t.length == s.length && t.vocab == s.vocab,
+                 "task: expected the model's length and vocab.") &&
+         whole("vocab", static_cast<double>(t.vocab), 2, static_cast<double>(MAX_SUMMED));
 }
 
 inline bool check_crossed(const Crossed& c, const Shape& s) {

@@ -79,23 +79,10 @@ template <class T> class Circuit {
   /// A sum over sequences becomes their mean; divided, so that all of them give exactly 1.
   double per_sequence(double total) const { return total / static_cast<double>(sequences()); }
 
-  /// The sequence embedding of prefix i, given its sums, with suffix j.
-  Halves::Joint embed(double* xi, const double* sums, double top, const Half& others,
-                      int64_t j) const {
-    const double* rest = others.sums + j * (shape_.dim + 1);
-    const Halves::Joint joint = halves_.join(sums, top, rest, others.top[j]);
-    for (int64_t c = 0; c < shape_.dim; ++c) xi[c] = sums[c] * joint.one + rest[c] * joint.other;
-    return joint;
-  }
-  Halves::Joint embed(double* xi, int64_t i, int64_t j) const {
-    const Half& prefix = halves_.prefix;
-    return embed(xi, prefix.sums + i * (shape_.dim + 1), prefix.top[i], halves_.suffix, j);
-  }
-
   void spread_of_embeddings() {
     for (int64_t i = 0; i < data_.prefix_count; ++i)
       for (int64_t j = 0; j < data_.suffix_count; ++j) {
-        embed(point_, i, j);
+        halves_.embed(point_, i, j);
         embedding_.add(i, j, point_);
       }
     embedding_.finish(out_.embedding);
@@ -108,7 +95,7 @@ template <class T> class Circuit {
     for (int64_t i = 0; i < data_.prefix_count + data_.suffix_count; ++i) weighted_[i] = 0;
     for (int64_t i = 0; i < data_.prefix_count; ++i)
       for (int64_t j = 0; j < data_.suffix_count; ++j) {
-        const Halves::Joint joint = embed(point_, i, j);
+        const Halves::Joint joint = halves_.embed(point_, i, j);
         of_prefix[i] += joint.one;
         of_suffix[j] += joint.other;
       }
@@ -174,7 +161,7 @@ template <class T> class Circuit {
     const int64_t d = shape_.dim;
     for (int64_t c = 0; c < d; ++c) point_[c] = 0;
     for (int64_t a = 0; a < shape_.vocab; ++a) {
-      embed(points_ + a * d, sums_ + a * (d + 1), tops_[a], others, j);
+      halves_.embed(points_ + a * d, sums_ + a * (d + 1), tops_[a], others, j);
       for (int64_t c = 0; c < d; ++c) point_[c] += points_[a * d + c];
     }
     double spread = 0;
@@ -212,8 +199,8 @@ template <class T> class Circuit {
       changed_[u] = tokens[t];
       tops_[0] = halves_.sum_up(sums_, prefix, changed_);
       for (int64_t j = 0; j < data_.suffix_count; ++j) {
-        embed(points_, sums_, tops_[0], halves_.suffix, j);
-        embed(point_, i, j);
+        halves_.embed(points_, sums_, tops_[0], halves_.suffix, j);
+        halves_.embed(point_, i, j);
         for (int64_t c = 0; c < shape_.dim; ++c)
           total += (points_[c] - point_[c]) * (points_[c] - point_[c]) / 4;
       }
@@ -276,7 +263,7 @@ template <class T> class Circuit {
     for (int64_t m = 0; m < data_.group_count; m += p.step, ++groups)
       for (int64_t o = 0; o < group_size(m) && o < p.orderings; ++o)
         for (int64_t j = 0; j < p.suffixes; ++j) {
-          embed(point_, data_.groups[m] + scattered(o, group_size(m)),
+          halves_.embed(point_, data_.groups[m] + scattered(o, group_size(m)),
                 scattered(j, data_.suffix_count));
           clusters_.add(point_);
         }
@@ -294,7 +281,7 @@ template <class T> class Circuit {
     const int vectors = count > LANES ? 2 : 1;
     int64_t i = first / data_.suffix_count, j = first % data_.suffix_count;
     for (int64_t l = 0; l < vectors * LANES; ++l) {
-      if (l < count) embed(point_, i, j);  // places to spare repeat the last
+      if (l < count) halves_.embed(point_, i, j);  // places to spare repeat the last
       predictor.take(l, point_);
       if (++j == data_.suffix_count) {
         j = 0;

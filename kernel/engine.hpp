@@ -83,6 +83,15 @@ template <class T> struct MeasuresOf {
 struct Measures {
   MeasuresOf<float> single;
   MeasuresOf<double> twice;
+
+  /// The sum that a model keeps, or how much a given one explains; false: nothing varies. For
+  /// modular addition of at most MAX_SUMMED tokens, of weights in double precision.
+  uint64_t (*kept_sum_bytes)(const Shape&, const TaskSpec&);
+  bool (*kept_sum)(KeptSum& out, const double* packed, const Shape&, const TaskSpec&,
+                   const SumRule&, void* memory);
+  uint64_t (*sum_share_bytes)(const Shape&, const TaskSpec&);
+  bool (*sum_share)(double& share, int64_t& values, const double* packed, const Shape&,
+                    const TaskSpec&, const SumTable&, double rounding, void* memory);
 };
 
 /// Second derivatives of the mean loss, in double precision.

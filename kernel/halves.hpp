@@ -106,6 +106,17 @@ class Halves {
     return {f * inverse, g * inverse};
   }
 
+  /// The sequence embedding of a prefix, given its sums, with suffix j of the other half.
+  Joint embed(double* xi, const double* sums, double top, const Half& others, int64_t j) const {
+    const double* rest = others.sums + j * (dim + 1);
+    const Joint joint = join(sums, top, rest, others.top[j]);
+    for (int64_t c = 0; c < dim; ++c) xi[c] = sums[c] * joint.one + rest[c] * joint.other;
+    return joint;
+  }
+  Joint embed(double* xi, int64_t i, int64_t j) const {
+    return embed(xi, prefix.sums + i * (dim + 1), prefix.top[i], suffix, j);
+  }
+
   double value(int64_t token, int64_t t, int64_t c) const {
     return reinterpret_cast<const double*>(table_.value)[c * table_.width() + t * vocab_ + token];
   }

@@ -2,6 +2,7 @@
 // leaves this file is `dynascope_measures_<isa>`.
 #include "circuit.hpp"
 #include "engine.hpp"
+#include "kept_sum.hpp"
 #include "no_value.hpp"
 
 namespace dynascope {
@@ -35,8 +36,32 @@ void circuit(const CircuitMeasures& out, const T* packed, const Shape& s, const 
   }
 }
 
-constexpr Measures these_measures = {{circuit_bytes<float>, circuit<float>},
-                                     {circuit_bytes<double>, circuit<double>}};
+template <class M> uint64_t sum_bytes(const Shape& s, const TaskSpec& t) {
+  Arena arena;
+  M made(s, t, arena);
+  return arena.used();
+}
+
+bool kept_sum(KeptSum& out, const double* packed, const Shape& s, const TaskSpec& t,
+              const SumRule& rule, void* memory) {
+  Arena arena(memory);
+  return KeptSumFinder(s, t, arena).find(out, packed, rule);
+}
+
+bool sum_share(double& share, int64_t& values, const double* packed, const Shape& s,
+               const TaskSpec& t, const SumTable& sum, double rounding, void* memory) {
+  Arena arena(memory);
+  SumFit fit;
+  if (!SumShare(s, t, arena).find(fit, packed, sum, rounding)) return false;
+  share = fit.share;
+  values = fit.values;
+  return true;
+}
+
+constexpr Measures these_measures = {
+    {circuit_bytes<float>, circuit<float>}, {circuit_bytes<double>, circuit<double>},
+    sum_bytes<KeptSumFinder>,               kept_sum,
+    sum_bytes<SumShare>,                    sum_share};
 
 }  // namespace
 }  // namespace DYNASCOPE_ISA

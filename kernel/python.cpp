@@ -179,6 +179,76 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const PyTask& task,
   return result;
 }
 
+// ---- the sum that a circuit keeps ---------------------------------------------------------------
+TaskSpec summed(const PyTask& task, const Shape& s) {
+  const TaskSpec t = task.spec();
+  must(check_summed(t, s));
+  return t;
+}
+
+/// For each row of `packed`: None where nothing varies, else kind, terms [sums, length, vocab,
+/// vocab], positions apart, share, corrected share, values, the corrected share of each kind that
+/// was tried, and how many candidates were.
+nb::list kept_sums(const Array<double>& packed, const Shape& s, const PyTask& task,
+                   double threshold, double rounding, bool exhaustive) {
+  const TaskSpec t = summed(task, s);
+  const size_t models = weight_rows(packed, s), N = static_cast<size_t>(s.length),
+               p = static_cast<size_t>(s.vocab);
+  const Measures& measures = *build().measures;
+  const SumRule rule{threshold, rounding, exhaustive};
+  nb::list found;
+  const Memory memory = allocate(measures.kept_sum_bytes(s, t));
+  for (size_t row = 0; row < models; ++row) {
+    auto terms = make_array<int32_t>({MOST_SUMS, N, p, p});
+    KeptSum sum{};
+    sum.terms = terms.data();
+    bool varies = false;
+    {
+      nb::gil_scoped_release release;
+      varies = measures.kept_sum(sum, packed.data() + row * packed.shape(1), s, t, rule,
+                                 memory.get());
+    }
+    if (!varies) {
+      found.append(nb::none());
+      continue;
+    }
+    nb::dict best;
+    for (int kind = 0; kind < SUM_UNEXPLAINED; ++kind) best[SUM_KIND_NAMES[kind]] = sum.best[kind];
+    nb::list apart;
+    for (int32_t position : sum.apart)
+      if (position >= 0) apart.append(position);
+    found.append(nb::make_tuple(SUM_KIND_NAMES[sum.kind], terms, sum.sums, nb::tuple(apart),
+                                sum.share, sum.corrected, sum.values, best, sum.tried));
+  }
+  return found;
+}
+
+/// share [rows] of a given sum, NaN where nothing varies, and values [rows].
+nb::tuple sum_shares(const Array<double>& packed, const Shape& s, const PyTask& task,
+                     const Array<int32_t>& terms, int sums, const std::vector<int32_t>& apart,
+                     double rounding) {
+  const TaskSpec t = summed(task, s);
+  const size_t models = weight_rows(packed, s);
+  const auto size = static_cast<size_t>(MOST_SUMS * s.length * s.vocab * s.vocab);
+  expect(terms.size() == size && sums >= 1 && sums <= MOST_SUMS && apart.size() <= MOST_APART,
+         "terms must be [2, length, vocab, vocab], with at most two positions apart");
+  SumTable sum{terms.data(), sums, {-1, -1}};
+  for (size_t i = 0; i < apart.size(); ++i) sum.apart[i] = apart[i];
+  auto share = make_array<double>({models});
+  auto values = make_array<int64_t>({models});
+  {
+    nb::gil_scoped_release release;
+    const Measures& measures = *build().measures;
+    const Memory memory = allocate(measures.sum_share_bytes(s, t));
+    for (size_t row = 0; row < models; ++row)
+      if (!measures.sum_share(share.data()[row], values.data()[row],
+                              packed.data() + row * packed.shape(1), s, t, sum, rounding,
+                              memory.get()))
+        share.data()[row] = __builtin_nan("");
+  }
+  return nb::make_tuple(share, values);
+}
+
 /// The Hessian times each row of `directions`; also the gradient and the loss.
 nb::tuple hessian_products(const Array<double>& packed, const Shape& s,
                            const Array<int32_t>& tokens, const Array<int32_t>& targets,
@@ -327,6 +397,10 @@ NB_MODULE(_kernel, module) {
   bind_measures<double>(m);
   m.def("hessian_products", hessian_products, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
         "directions"_a);
+  m.def("kept_sums", kept_sums, "packed"_a, "shape"_a, "task"_a, "threshold"_a, "rounding"_a,
+        "exhaustive"_a);
+  m.def("sum_shares", sum_shares, "packed"_a, "shape"_a, "task"_a, "terms"_a, "sums"_a, "apart"_a,
+        "rounding"_a);
   m.def("symmetrize", symmetrize, "matrix"_a.noconvert());
   m.def("plane", plane_of, "points"_a);
   m.def("is_variance", is_variance, "variance"_a, "mean_square"_a, "rounding"_a);

@@ -85,4 +85,28 @@ struct CircuitMeasures {
 #undef X
 };
 
+// ---- the sum that a circuit keeps (sum_terms.hpp) -----------------------------------------------
+constexpr int MOST_SUMS = 2, MOST_APART = 2;
+
+struct SumRule {
+  double threshold;  // of the corrected share
+  double rounding;   // of the mean square: a variance below it is none
+  bool exhaustive;
+};
+
+/// A sum as counts: what token x at t adds to count j is terms[sum, t, x, j].
+struct SumTable {
+  const int32_t* terms;  // [MOST_SUMS, length, vocab, vocab]
+  int32_t sums;
+  int32_t apart[MOST_APART];  // positions, rising; -1: none
+};
+
+struct KeptSum {
+  int32_t* terms;  // as in SumTable; given by the host
+  int32_t sums, apart[MOST_APART], kind;
+  double share, corrected;
+  int64_t values, tried;
+  double best[SUM_UNEXPLAINED];  // the corrected share that each kind reached; NaN: not tried
+};
+
 }  // namespace dynascope

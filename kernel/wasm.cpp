@@ -35,7 +35,7 @@ enum Outcome { FINE, BAD_INPUT, NO_MEMORY };
 
 constexpr auto WHOLE = static_cast<double>(MAX_WHOLE);
 constexpr double MAX_GRID = 4096;  // points along one side
-constexpr int INTERFACE = 2;       // raised whenever a function below changes
+constexpr int INTERFACE = 3;       // raised whenever a function below changes
 
 template <class T> const Engine<T>& engine() {
   if constexpr (sizeof(T) == 4) return *dynascope_engine_wasm_float();
@@ -269,6 +269,41 @@ int circuit(const Model* m, const void* weights, const intptr_t* crossed, void* 
     measures_of<T>().circuit(wanted, static_cast<const T*>(weights), m->shape, data, memory.p);
     return FINE;
   });
+}
+
+/// The sum that a model keeps (see spec.hpp's KeptSum): terms [2, length, vocab, vocab], and numbers
+/// [12]: kind (-1: nothing varies), sums, the two positions apart (-1: none), share, corrected
+/// share, values, then the corrected share that each kind but the last reached.
+EXPORT(kept_sum)
+int kept_sum(const Model* m, const void* weights, const int32_t* given, double threshold,
+             double rounding, int32_t* terms, double* numbers) {
+  TaskSpec t;
+  if (!read_task(t, given) || !check_summed(t, m->shape)) return BAD_INPUT;
+  const Measures& measures = *dynascope_measures_wasm();
+  const int64_t size = m->size();
+  const Memory memory(measures.kept_sum_bytes(m->shape, t));
+  const Memory room(static_cast<uint64_t>(size) * sizeof(double));
+  if (!memory.p || !room.p) return NO_MEMORY;
+  auto* wide = static_cast<double*>(room.p);
+  const bool finite = m->visit([&](auto zero) -> bool {
+    const auto* own = static_cast<const decltype(zero)*>(weights);
+    for (int64_t i = 0; i < size; ++i) wide[i] = static_cast<double>(own[i]);
+    return check_finite("weights", own, size);
+  });
+  if (!finite) return BAD_INPUT;
+  KeptSum sum{};
+  sum.terms = terms;
+  const SumRule rule{threshold, rounding, false};
+  numbers[0] = -1;
+  if (!measures.kept_sum(sum, wide, m->shape, t, rule, memory.p)) return FINE;
+  *numbers++ = sum.kind;
+  *numbers++ = sum.sums;
+  for (int32_t position : sum.apart) *numbers++ = position;
+  *numbers++ = sum.share;
+  *numbers++ = sum.corrected;
+  *numbers++ = static_cast<double>(sum.values);
+  for (double best : sum.best) *numbers++ = best;
+  return FINE;
 }
 
 /// axes [2, d], mean [d] and shares [2] of points [n, d]; see projection.hpp.

@@ -104,6 +104,25 @@ def circuits(
     sampled: bool,
     wanted: Sequence[str],
 ) -> dict[str, _Array]: ...
+def kept_sums(
+    packed: _Array,
+    shape: Shape,
+    task: TaskSpec,
+    threshold: float,
+    rounding: float,
+    exhaustive: bool,
+) -> list[
+    tuple[str, _Array, int, tuple[int, ...], float, float, int, dict[str, float], int] | None
+]: ...
+def sum_shares(
+    packed: _Array,
+    shape: Shape,
+    task: TaskSpec,
+    terms: _Int,
+    sums: int,
+    apart: Sequence[int],
+    rounding: float,
+) -> tuple[_Array, _Int]: ...
 def hessian_products(
     packed: _Array, shape: Shape, tokens: _Int, targets: _Int, directions: _Array
 ) -> tuple[_Array, _Array, float]: ...

@@ -32,7 +32,28 @@ class Declaration:
     columns: dict[str, Column]
 
 
+_BEFORE = "of runs analysed before there was `sum_kind`: "
+
 DECLARATIONS = {
+    "sum": Declaration(
+        version=1,
+        columns={
+            "sum_kind": Column(
+                "string",
+                "the sum that the embedding keeps: plain, signed, folded, split, two, unexplained",
+                True,
+            ),
+            "sum_formula": Column("string", "that sum, or the best one, written out"),
+            "sum_weights": Column("list<int64>", "what a one adds at each position (two tokens)"),
+            "sum_share": Column("double", "share of the variance between its values", share=True),
+            "sum_corrected": Column(
+                "double", "the same, corrected for the number of values; 0.98 is enough"
+            ),
+            "sum_values": Column("int64", "how many different values it has"),
+            "sum_apart": Column("list<int64>", "positions kept apart, beside the sum"),
+            "sum_by": Column("string", "of a plain sum: attentive or value-corrected"),
+        },
+    ),
     "circuit": Declaration(
         version=1,
         columns={
@@ -69,10 +90,12 @@ DECLARATIONS = {
                 "list<int64>", "positions that break an invariance, the worst first"
             ),
             "alias_weights": Column(
-                "list<int64>", "weights of the sum that explains the embedding best"
+                "list<int64>", f"{_BEFORE}weights of the sum that explains the embedding best"
             ),
-            "alias_share": Column("double", "share of the variance that it explains", share=True),
-            "alias_holds": Column("bool", "whether that sum explains nearly everything"),
+            "alias_share": Column(
+                "double", f"{_BEFORE}share of the variance that it explains", share=True
+            ),
+            "alias_holds": Column("bool", f"{_BEFORE}whether it explains nearly everything"),
         },
     ),
     "phases": Declaration(
@@ -87,6 +110,27 @@ DECLARATIONS = {
             ),
             "fitted_epoch": Column("int64", "when the accuracy is halfway through its rise"),
             "lead": Column("int64", "`fitted_epoch` minus `clustered_epoch`", True),
+        },
+    ),
+    "progress": Declaration(
+        version=1,
+        columns={
+            "sum_half": Column(
+                "int64", "when the share between values of the final sum was first halfway up"
+            ),
+            "sum_half_last": Column("int64", "from when on it stayed above"),
+            "sum_nine_tenths": Column("int64", "when it was first nine tenths of the way up"),
+            "sum_nine_tenths_last": Column("int64", "from when on it stayed above"),
+            "accuracy_half": Column("int64", "when the accuracy was first halfway up"),
+            "accuracy_half_last": Column("int64", "from when on it stayed above"),
+            "accuracy_nine_tenths": Column("int64", "when it was first nine tenths up"),
+            "accuracy_nine_tenths_last": Column("int64", "from when on it stayed above"),
+            "sum_lead": Column("int64", "`accuracy_half` minus `sum_half`", True),
+            "sum_leads": Column(
+                "list<int64>",
+                "the same with other heights of sum and accuracy: 0.5 and 0.5, 0.9 and 0.5, "
+                "0.5 and 0.1, 0.9 and 0.1",
+            ),
         },
     ),
     "spikes": Declaration(
@@ -119,8 +163,8 @@ def check_kinds(kinds: object, field: str = "kinds") -> tuple[str, ...]:
     (('circuit', 'spikes'), ('phases',))
     >>> check_kinds("phase")
     Traceback (most recent call last):
-    dynascope.errors.DynascopeError: kinds: expected circuit, phases or spikes, but got 'phase';
-    did you mean 'phases'?
+    dynascope.errors.DynascopeError: kinds: expected sum, circuit, phases, progress or spikes, but
+    got 'phase'; did you mean 'phases'?
     """
     what = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
     if not isinstance(kinds, str | Iterable) or isinstance(kinds, bytes | Mapping):

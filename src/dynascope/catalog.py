@@ -106,6 +106,7 @@ SCHEDULES = {row["name"]: Schedule(**row) for row in _TABLE["schedules"]}
 TASKS: Mapping[str, str] = {row["name"]: row["grouping"] for row in _TABLE["tasks"]}
 OPTIONS = {row["name"]: _option(row) for row in _TABLE["options"]}
 LIMITS: Mapping[str, int] = _TABLE["limits"]
+SUM_KINDS: tuple[str, ...] = tuple(_TABLE["sum_kinds"])  # the simplest first
 
 
 def parameter_shapes(sizes: Mapping[str, int], bias: bool) -> dict[str, tuple[int, ...]]:

@@ -4,8 +4,6 @@ Everything here is a pure function of parameters or of a run, and returns a type
 ruptures are imported when a function first needs them: they take a while to load.
 """
 
-from dynascope.analysis.alias import Alias as Alias
-from dynascope.analysis.alias import alias as alias
 from dynascope.analysis.attention import attention_map as attention_map
 from dynascope.analysis.attention import attention_similarity as attention_similarity
 from dynascope.analysis.circuit import Circuit as Circuit
@@ -13,6 +11,8 @@ from dynascope.analysis.circuit import circuit as circuit
 from dynascope.analysis.circuit import circuits as circuits
 from dynascope.analysis.drops import loss_drops as loss_drops
 from dynascope.analysis.geometry import embedding_distance as embedding_distance
+from dynascope.analysis.kept_sum import KeptSum as KeptSum
+from dynascope.analysis.kept_sum import kept_sum as kept_sum
 from dynascope.analysis.phases import Phases as Phases
 from dynascope.analysis.phases import phases as phases
 from dynascope.analysis.shares import Shares as Shares

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.analysis.checks import check_fit, check_run
+from dynascope.analysis.kept_sum import KeptSum, is_summed, kept_sums
 from dynascope.analysis.run_epochs import check_symmetries, kept_epochs, weights_at
 from dynascope.analysis.shares import Shares, shares_of
 from dynascope.analysis.thresholds import CLEAR_GAP
@@ -55,6 +56,7 @@ class Circuit:
     accuracy_without_value: Array  # [length]: its value replaced by its mean over tokens
     accuracy_without_unit: Array  # [hidden]: this hidden unit cut
     verdict: Verdict
+    sum: KeptSum | None  # that the embedding keeps; None: it does not vary, or another task
 
 
 @guided
@@ -92,17 +94,21 @@ def circuits(
         return [each for part in found for each in part]
 
 
-def measured(rows: Array, config: Config) -> list[Circuit]:
-    """The circuits of packed weights, a model in each row."""
+def measured(rows: Array, config: Config, sums: bool = True) -> list[Circuit]:
+    """The circuits of packed weights, a model in each row; with or without the sums they keep."""
     sequences = task_of(config).design()
     found = _kernel.circuits(rows, config_shape(config), *sequences.arguments, [])
+    wanted = sums and is_summed(config)
+    kept = kept_sums(rows, config) if wanted else [None] * len(rows)
     return [
-        _circuit({name: array[i] for name, array in found.items()}, config.task, sequences)
-        for i in range(len(rows))
+        _circuit({name: array[i] for name, array in found.items()}, config.task, sequences, one)
+        for i, one in enumerate(kept)
     ]
 
 
-def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circuit:
+def _circuit(
+    row: dict[str, Array], task: TaskConfig, sequences: Design, kept: KeptSum | None
+) -> Circuit:
     relevant = np.array(task.positions)
     embedding = shares_of(row["embedding"])
     variance = embedding.variance if embedding else math.inf
@@ -138,4 +144,5 @@ def _circuit(row: dict[str, Array], task: TaskConfig, sequences: Design) -> Circ
             redraw_effect=redraw,
             positions=task.positions,
         ),
+        sum=kept,
     )

@@ -18,6 +18,7 @@ from dynascope.analysis.drops import Drop as Drop
 from dynascope.analysis.drops import LossCurve
 from dynascope.analysis.drops import loss_drops as loss_drops
 from dynascope.analysis.rises import Series
+from dynascope.analysis.sum_progress import from_the_start
 from dynascope.near_misses import guided
 from dynascope.run import Run
 
@@ -139,7 +140,7 @@ def phases_from(
     matched = _matched(by_change, by_slope)
     drops = len(by_change) + len(by_slope)
     tested: Literal["test", "train"] = "test" if "test_accuracy" in run.curves else "train"
-    accuracy = _from_the_start(run.curves[f"{tested}_accuracy"][: last + 1])
+    accuracy = from_the_start(run.curves[f"{tested}_accuracy"][: last + 1])
     share = Series(lambda places: between([epochs[i] for i in places]), len(epochs))
     fit = Series(lambda places: accuracy[places], last + 1, coarse=last + 1)
     place, fitted = share.passed(0.5), fit.passed(0.5)
@@ -162,13 +163,6 @@ def phases_from(
         measured_to=last,
         diverged=run.diverged,
     )
-
-
-def _from_the_start(curve: Array) -> Array:
-    """A curve whose first values are missing, as an imported run's may be, begins as it goes on."""
-    known = np.flatnonzero(np.isfinite(curve))
-    first = known[0] if len(known) else 0
-    return np.concatenate([np.full(first, curve[first]), curve[first:]])
 
 
 def _matched(first: Sequence[Drop], second: Sequence[Drop]) -> int:

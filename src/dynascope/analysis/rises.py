@@ -61,11 +61,39 @@ class Series:
                 return place
             self._learn(near)
 
+    def first_passed(self, part: float) -> int | None:
+        """The first place at which the running median is above `part` of the way; None where there
+        was no rise. Found as `passed` finds the last.
+
+        >>> values = np.r_[np.zeros(300), np.ones(200), np.zeros(100), np.ones(400)]
+        >>> series = Series(lambda places: values[places], 1000)
+        >>> series.first_passed(0.5), series.passed(0.5)
+        (300, 600)
+        """
+        if not self.rise >= t.RISE_SIZE:
+            return None
+        level = self.start + part * self.rise
+        while True:
+            place = self._first_passage(level)
+            near = np.arange(place - 1 - self._reach, place + self._reach + 1)
+            near = near[(near >= 0) & (near < self._count)]
+            if not np.isnan(self._values[near]).any():
+                return place
+            self._learn(near)
+
+    def _first_passage(self, level: float) -> int:
+        above = self._smooth() > level
+        return int(above.argmax()) if above.any() else self._count - 1
+
     def _passage(self, level: float) -> int:
+        below = self._smooth()[: self._count - self._tail] <= level
+        return int(np.flatnonzero(below)[-1]) + 1 if below.any() else 0
+
+    def _smooth(self) -> Array:
+        """The running median, between known values of a straight line."""
         known = np.flatnonzero(~np.isnan(self._values))
         straight = np.interp(np.arange(self._count), known, self._values[known])
-        below = running_median(straight, self._reach)[: self._count - self._tail] <= level
-        return int(np.flatnonzero(below)[-1]) + 1 if below.any() else 0
+        return running_median(straight, self._reach)
 
     def _learn(self, places: Array) -> None:
         wanted = np.unique(places.astype(int))

@@ -1,17 +1,20 @@
-"""The circuit that a run has become, and the sum that it computes."""
+"""The circuit that a run has become, as the paper names circuits."""
 
 from collections import Counter
 from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dynascope.analysis.alias import Alias, alias
-from dynascope.analysis.circuit import Circuit, circuit
+import numpy as np
+
+from dynascope.analysis.checks import check_fit
+from dynascope.analysis.circuit import Circuit, measured
 from dynascope.analysis.run_epochs import check_symmetries, kept_epochs, last_sound_epoch, shares
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.spread import spread
 from dynascope.findings.words import and_more, counted, is_solved, many
 from dynascope.number_text import fraction, percent
+from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY, Run
 
 _VARIANCE = (
@@ -22,7 +25,6 @@ _SHARES = 200  # epochs at which shares of the variance are told: a pixel or two
 
 class FoundCircuit(NamedTuple):
     circuit: Circuit
-    alias: Alias | None  # that explains the circuit, where there is one
     relevant: tuple[int, ...]  # positions
 
 
@@ -52,11 +54,6 @@ def _positions(found: FoundCircuit) -> Listing:
     )
 
 
-def _is_plain(row: RunRow) -> bool:
-    """Whether the sum that a run computes is that of its relevant tokens, each once."""
-    return Alias(tuple(row["alias_weights"]), row["alias_share"], sums=0).plain
-
-
 def _verdict(row: RunRow) -> str:
     return row["verdict"] or "-"
 
@@ -83,17 +80,17 @@ def _culprits(row: RunRow) -> str:
 class CircuitKind(Kind[FoundCircuit]):
     title = "Circuit after epoch {epoch}"
     of_epoch = True
-    parts = ("circuit", "alias")
+    parts = ("circuit",)
 
     def make(self, run: Run, epoch: int = -1) -> FoundCircuit:
         check_symmetries(run)
         weights = run.parameters(last_sound_epoch(run) if epoch == -1 else epoch)
-        return FoundCircuit(
-            circuit(weights, run.config), alias(weights, run.config), run.config.task.positions
-        )
+        fitting, config = check_fit(weights, run.config)
+        found = measured(np.ascontiguousarray(fitting.flat)[None], config, sums=False)[0]
+        return FoundCircuit(found, config.task.positions)
 
     def row(self, found: FoundCircuit) -> dict[str, Any]:
-        here, other = found.circuit, found.alias
+        here = found.circuit
         variance = here.embedding
         return {
             "verdict": here.verdict.name,
@@ -108,13 +105,12 @@ class CircuitKind(Kind[FoundCircuit]):
             "clusters": here.clusters,
             "expected_clusters": here.expected_clusters,
             "culprits": here.verdict.culprits,
-            "alias_weights": other and other.weights,
-            "alias_share": other and other.share,
-            "alias_holds": other and other.holds,
         }
 
     def json(self, found: FoundCircuit) -> dict[str, Any]:
-        return {"circuit": found.circuit, "alias": found.alias}
+        told: dict[str, Any] = plain(found.circuit)
+        del told["sum"]  # which is an analysis of its own
+        return {"circuit": told}
 
     def text(self, found: FoundCircuit) -> Iterator[str | Listing]:
         here, verdict = found.circuit, found.circuit.verdict
@@ -140,9 +136,6 @@ class CircuitKind(Kind[FoundCircuit]):
         )
         if verdict.culprits:
             yield f"culprits: positions {', '.join(map(str, verdict.culprits))}"
-        if found.alias is not None and found.alias.holds and not found.alias.plain:
-            other = found.alias.describe()
-            yield f"it computes another sum that is the same modulo 2: {other}"
         yield _positions(found)
 
     details = MappingProxyType({"shares": _shares})
@@ -163,11 +156,9 @@ class CircuitKind(Kind[FoundCircuit]):
         for row in rows:
             if row["verdict"]:
                 named[is_solved(row)][row["verdict"]] += 1
-        other_sum = [r for r in rows if is_solved(r) and r.get("alias_holds") and not _is_plain(r)]
         return {
             "solved": dict(named[True].most_common()),
             "other": dict(named[False].most_common()),
-            "other_sum": len(other_sum),
         }
 
     def totals_text(self, totals: Totals) -> Iterator[str]:
@@ -176,17 +167,10 @@ class CircuitKind(Kind[FoundCircuit]):
             if verdicts:
                 runs = many(sum(verdicts.values()), "run")
                 yield f"circuits of {runs} {how} {SOLVED_ACCURACY}: {counted(verdicts)}"
-        if other := totals["other_sum"]:
-            yield f"{other} of the solved compute another sum that is the same modulo 2 (see --run)"
 
     def introduction(self, totals: Totals) -> Iterator[str]:
         if totals["solved"]:
             yield f"Their circuits: {counted(totals['solved'])}."
-        if totals["other_sum"]:
-            yield (
-                f"{totals['other_sum']} of them compute another sum that is the same modulo 2, "
-                "such as one with a minus sign: `dynascope report` tells which."
-            )
 
 
 KIND = CircuitKind()

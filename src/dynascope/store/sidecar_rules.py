@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow.compute as pc
 
+from dynascope.analysis_columns import columns_of
 from dynascope.catalog import OPTIONS
 from dynascope.store.column_rules import (
     Agreement,
@@ -30,10 +31,18 @@ RULES: dict[str, ColumnRule] = {
     "clusters": _COUNT,
     "expected_clusters": _COUNT,
     "culprits": whole(0, int(OPTIONS["task.length"].high or 0)),
+    "sum_kind": text(_LONGEST_KIND),
+    "sum_formula": text(_LONGEST_NOTE),
+    "sum_by": text(_LONGEST_KIND),
+    "sum_values": _COUNT,
+    "sum_apart": whole(0, int(OPTIONS["task.length"].high or 0)),
     "drops": _EPOCHS,
     "clustered_epoch": _EPOCHS,
     "fitted_epoch": _EPOCHS,
     "lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
+    **{name: _EPOCHS for name in columns_of(["progress"]) if not name.startswith("sum_lead")},
+    "sum_lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
+    "sum_leads": whole(-MOST_EPOCHS, MOST_EPOCHS),
     "spikes": whole(0, MOST_EPOCHS),
     "spike_epochs": _EPOCHS,
 }

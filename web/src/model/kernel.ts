@@ -47,7 +47,7 @@ export interface VarianceShares {
 }
 
 /** Raised with kernel/wasm.cpp's INTERFACE. */
-const INTERFACE = 2;
+const INTERFACE = 3;
 const SPLITS = ["train", "test"] as const; // in the order of their streams
 
 export class Kernel {

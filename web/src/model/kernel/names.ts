@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 3050325982;
+export const CATALOG = 3573498218;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -65,6 +65,17 @@ export const TASK_GROUPINGS: Readonly<Record<TaskName, Grouping>> = {
   "most-frequent": "multisets",
   "products": "pairs",
 };
+
+/** Kinds of sums that a circuit can keep, the simplest first. */
+export const SUM_KINDS = [
+  "plain",
+  "signed",
+  "folded",
+  "split",
+  "two",
+  "unexplained",
+] as const;
+export type SumKind = (typeof SUM_KINDS)[number];
 
 /** The columns of a row of curves, as Python names them. */
 export const CURVES: readonly string[] = [
