@@ -53,8 +53,8 @@ def attention_map(
     vocab, length = config.task.vocab, config.task.length
     constant = np.repeat(np.arange(vocab, dtype=np.int32)[:, None], length, axis=1)
     scores = forward(fitting, constant, config.model).scores.astype(float)
-    every = named_task(config.task).sequences
-    if tokens is None and every <= ATTENTION_ALL and np.ptp(scores) < _SPREAD:
+    near = np.ptp(scores) < _SPREAD
+    if tokens is None and near and named_task(config.task).sequences <= ATTENTION_ALL:
         return _mean_attention(scores)
     table = vocab * length
     sample = min(ATTENTION_SAMPLE, max(_MOST // table, 16))
@@ -185,14 +185,21 @@ def map_similarity(
     start: Array, final: Array, others: Sequence[Array], first: int, last: int
 ) -> AttentionSimilarity:
     """How alike two maps are, and the later one and each of the `others`."""
+    end = _ranked(final)
     return AttentionSimilarity(
         first=first,
         last=last,
         cosine=_cosine(start, final),
-        rank_correlation=rank_correlation(start, final),
+        rank_correlation=rank_correlation(_ranked(start), end),
         other_cosines=np.array([_cosine(other, final) for other in others]),
-        other_rank_correlations=np.array([rank_correlation(other, final) for other in others]),
+        other_rank_correlations=np.array([rank_correlation(_ranked(m), end) for m in others]),
     )
+
+
+def _ranked(table: Array) -> Array:
+    """What ranks go by: entries that differ by rounding alone share their rank."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(table).round(9))
 
 
 def _map_at(run: Run, epoch: int) -> Array:

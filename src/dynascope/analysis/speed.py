@@ -86,15 +86,16 @@ def _recorded(run: Run) -> _Movements | None:
         with np.errstate(invalid="ignore"):  # infinite times 0: what was 0 before is not known
             return np.asarray(ratio[1:] * length[:-1])
 
-    epochs = np.arange(last + 1)
-    return _Movements(epochs[:-1], epochs[1:], lengths_of_parts(names, moved))
+    epochs, lengths = np.arange(last + 1), lengths_of_parts(names, moved)
+    known = np.isfinite(lengths[0]).any() or not last
+    return _Movements(epochs[:-1], epochs[1:], lengths) if known else None
 
 
 _CURVES = ("update_ratio", "weight_norm")
 
 
 def _between_kept(run: Run) -> _Movements:
-    """From kept weights, at their resolution; refused where there are none on the way."""
+    """From kept weights, at their resolution; refused where only the first and the last are."""
     epochs = np.unique(kept_epochs(run, "speeds"))
     rows = np.searchsorted(run.weight_epochs, epochs, side="right") - 1
     steps = np.diff(run.weights[rows].astype(float), axis=0)

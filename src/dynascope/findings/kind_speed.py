@@ -38,7 +38,11 @@ class SpeedKind(Kind[Speed]):
         }
 
     def note(self, found: Speed) -> str | None:
-        nothing = [] if found.overall[ALL] == found.overall[ALL] else ["there is no epoch"]
+        nothing = (
+            []
+            if found.overall[ALL] == found.overall[ALL]
+            else ["there is no epoch that moved anything"]
+        )
         told = nothing + zero_before(found.at_drops, "no movement to compare with around a drop")
         return ", and ".join(told) or None
 

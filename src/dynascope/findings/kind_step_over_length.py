@@ -43,7 +43,7 @@ class StepOverLengthKind(Kind[StepOverLength]):
         if plain(found.ratio) is None or (found.most is not None and plain(found.most) is None):
             told.append("a vector of length 0 has no ratio")
         if found.most is None:
-            told.append("the shortest vectors of its epochs were not recorded")
+            told.append("there is no epoch whose shortest vectors were recorded")
         return ", and ".join(told) or None
 
     def text(self, found: StepOverLength) -> Iterator[str | Listing]:

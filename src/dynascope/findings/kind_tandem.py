@@ -33,7 +33,7 @@ class TandemKind(Kind[GradientTandem]):
         }
 
     def note(self, found: GradientTandem) -> str | None:
-        told = [] if found.changes else ["too few epochs for a correlation"]
+        told = [] if found.changes else ["no correlation, as epochs are too few or do not differ"]
         told += zero_before(found.at_drops, "no gradient to compare with around a drop")
         told += zero_before(found.at_spikes, "no gradient to compare with before a spike")
         return ", and ".join(told) or None
