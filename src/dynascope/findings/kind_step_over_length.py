@@ -81,7 +81,7 @@ class StepOverLengthKind(Kind[StepOverLength]):
         yield from medians_text("... the largest of an epoch", totals[_MOST])
         if totals["runs"]:
             runs = f"{totals['unsafe_runs']} of {many(totals['runs'], 'run')}"
-            yield f"the learning rate exceeded the shortest vector in {runs}"
+            yield f"the learning rate reached the length of the shortest vector in {runs}"
 
 
 KIND = StepOverLengthKind()
