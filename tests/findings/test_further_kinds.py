@@ -13,7 +13,8 @@ from analysed import TINY, train
 from reference import forward, tensors
 
 import dynascope as ds
-from dynascope.analysis import assemblers, attention, speed, step_over_length, tandem
+from dynascope.analysis import assemblers, attention, sparsity, speed, step_over_length, tandem
+from dynascope.analysis.sparsity import run_sparsity
 from dynascope.analysis.thresholds import ATTENTION_OTHERS, SPARSITY_DECADES, SPARSITY_RANGE
 from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS, KINDS, PARTS, columns_of
 from dynascope.cli import main
@@ -87,6 +88,23 @@ def test_sparsity_by_hand() -> None:
     assert [name.removeprefix("sparsity_").replace("_", ".") for name in names] == [
         np.format_float_positional(eps, trim="-") for eps in SPARSITY_DECADES
     ]
+
+
+def test_sparsity_of_many_sequences_is_near_that_of_all() -> None:
+    """3**11 of them, of which a sample is looked at, the same for every run."""
+    many = {"task.vocab": 3, "task.length": 11, "training.epochs": 2}
+    (run,) = train(many, seeds=1)
+    row = row_of(run, "sparsity")
+    whole = sparsity(run.parameters(), run.config, SPARSITY_DECADES)
+    assert whole.sequences == 3**11
+    assert [row[name] for name in columns_of(["sparsity"])] == pytest.approx(whole.share, abs=0.03)
+    assert run_sparsity(run).sequences == 4096
+
+
+def test_sparsity_of_own_data_is_over_the_train_set() -> None:
+    run = _own_data()
+    found = sparsity(run.parameters(), run.config, SPARSITY_DECADES, run.data.train[0])
+    assert [row_of(run, "sparsity")[name] for name in columns_of(["sparsity"])] == [*found.share]
 
 
 def test_travelled_by_hand() -> None:

@@ -43,7 +43,7 @@ THRESHOLDS = {
     "circuit": (1, "9a6a6895f735"),
     "phases": (1, "ada7f5716714"),
     "spikes": (1, "16d8e8cb7728"),
-    "sparsity": (1, "166a23b556fc"),
+    "sparsity": (1, "1ed0239517b0"),
     "attention": (1, "cb72e5b4fa55"),
     "tandem": (1, "cf173c468f2e"),
     "speed": (1, "ada7f5716714"),

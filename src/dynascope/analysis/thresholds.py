@@ -73,6 +73,8 @@ SPIKE_SHARE = 0.5  # of the largest cause's ratio, in logarithms: 5 is dwarfed b
 SPARSITY_RANGE = (1e-5, 1e2)  # the paper's
 SPARSITY_POINTS = 57  # eight to a decade: the curve looks smooth
 SPARSITY_DECADES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)  # a column each, in that range
+SPARSITY_ALL = 2**16  # sequences: up to here columns are exact; 3**12 take as long as training
+SPARSITY_SAMPLE = 4096  # else: the share of each unit has a standard error of at most 0.008
 
 # ---- attention ----------------------------------------------------------------------------------
 ATTENTION_ALL = 2**16  # sequences: up to here a map is exact; all of 2**20 take some 7 s

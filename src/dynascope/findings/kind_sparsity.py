@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from dynascope.analysis.checks import sound_epoch, sound_parameters
-from dynascope.analysis.sparsity import Sparsity, sparsity
+from dynascope.analysis.sparsity import Sparsity, run_sparsity
 from dynascope.analysis.thresholds import SPARSITY_DECADES
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.medians import cell, medians, medians_text
@@ -31,9 +30,7 @@ class SparsityKind(Kind[Sparsity]):
     parts = ("sparsity",)
 
     def make(self, run: Run, epoch: int = -1) -> Sparsity:
-        weights = sound_parameters(run, sound_epoch(run, epoch))
-        own = None if run.data is None else run.data.train[0]  # its other sequences mean nothing
-        return sparsity(weights, run.config, SPARSITY_DECADES, own)
+        return run_sparsity(run, epoch)
 
     def row(self, found: Sparsity) -> dict[str, Any]:
         return dict(zip(_COLUMNS.values(), found.share, strict=True))
