@@ -25,11 +25,23 @@ class Declaration:
     """One kind of analysis.
 
     `version` is raised by any change of what a column means or how it is measured, thresholds
-    included: rows of another version do not count and are made again.
+    included: rows of another version do not count and are made again. `by_default`: whether it is
+    made where no kinds are named; what few people ask for is not.
     """
 
     version: int
     columns: dict[str, Column]
+    by_default: bool = True
+
+
+PARTS = ("token_embedding", "position_embedding", "query", "value", "feed_forward")
+"""The parts of the model of which something is told besides the whole."""
+
+
+def _of_parts(name: str, meaning: str, type_: str) -> dict[str, Column]:
+    """A column of all weights, and one of each part of the model."""
+    each = {f"{name}_{part}": Column(type_, f"the same of the part {part}") for part in PARTS}
+    return {name: Column(type_, meaning), **each}
 
 
 _BEFORE = "of runs analysed before there was `sum_kind`: "
@@ -142,8 +154,131 @@ DECLARATIONS = {
             "spike_causes": Column("list<string>", "cause of each, or unexplained", True),
         },
     ),
+    "sparsity": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            f"sparsity_{eps.replace('.', '_')}": Column(
+                "double", f"share of hidden activations below {eps} in size", share=True
+            )
+            for eps in ("0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10", "100")
+        },
+    ),
+    "attention": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "attention_similarity": Column(
+                "double", "rank correlation of the attention maps at the start and at the end"
+            ),
+            "attention_similarity_others": Column(
+                "double", "the same with the start maps of 19 other seeds, the mean of them"
+            ),
+            "attention_similarity_p": Column(
+                "double", "share of these 20 starts that are at least as similar as the run's own"
+            ),
+            "relevant_attention_start": Column(
+                "double", "attention on the relevant positions together, at the start", share=True
+            ),
+            "relevant_attention_end": Column("double", "the same at the end", share=True),
+            "attention_by_token_start": Column(
+                "list<double>", "attention on a relevant position with token 0, 1, ... at the start"
+            ),
+            "attention_by_token_end": Column("list<double>", "the same at the end"),
+            "preferred_token_start": Column(
+                "int64", "the token with most of it at the start; null: all have the same"
+            ),
+            "preferred_token_end": Column("int64", "the same at the end"),
+            "token_preference_start": Column(
+                "double", "its part of their sum at the start, from 1 / vocab to 1", share=True
+            ),
+            "token_preference_end": Column("double", "the same at the end", share=True),
+        },
+    ),
+    "tandem": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "tandem_correlation": Column(
+                "double", "rank correlation of the changes of loss and gradient norm"
+            ),
+            "tandem_lag": Column("int64", "epochs by which the norm follows the loss"),
+            "tandem_at_spikes": Column(
+                "bool", "whether these two are of epochs around spikes, or of the whole run"
+            ),
+            **_of_parts(
+                "gradient_at_drops",
+                "gradient norm in each drop over that around it",
+                "list<double>",
+            ),
+            **_of_parts(
+                "gradient_at_spikes", "gradient norm in each spike over that before", "list<double>"
+            ),
+        },
+    ),
+    "speed": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "speed_median": Column("double", "median movement of the weights per epoch"),
+            **_of_parts(
+                "speed_at_drops",
+                "movement per epoch in each drop over that around it",
+                "list<double>",
+            ),
+            "speed_resolution": Column("int64", "epochs between the weights that are compared"),
+        },
+    ),
+    "travelled": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "embeddings_travelled": Column(
+                "double", "distance of E and P from their start, over their length at the start"
+            ),
+            "embeddings_travelled_rotated": Column("double", "the same after the best rotation"),
+            "tokens_travelled": Column("double", "the same of E alone"),
+            "tokens_travelled_rotated": Column("double", "of E alone, after the best rotation"),
+            "positions_travelled": Column("double", "the same of P alone"),
+            "positions_travelled_rotated": Column("double", "of P alone, after the best rotation"),
+        },
+    ),
+    "assemblers": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "heaviest_assembler": Column("int64", "the hidden unit whose assembler is longest"),
+            "heaviest_assembler_ratio": Column("double", "its length over the median length"),
+            "assembler_correlation": Column(
+                "double", "mean cosine of two assemblers, weighted by the product of their lengths"
+            ),
+            "assembler_correlation_most": Column(
+                "double", "largest product of two assemblers over the heaviest's with itself"
+            ),
+        },
+    ),
+    "step_over_length": Declaration(
+        version=1,
+        by_default=False,
+        columns={
+            "step_over_length": Column(
+                "double", "learning rate over the shortest vector that is normalised, at the end"
+            ),
+            "step_over_length_most": Column("double", "the largest such ratio of an epoch"),
+            "step_over_length_most_epoch": Column("int64", "that epoch"),
+            "unsafe_epochs": Column("int64", "epochs in which the ratio is 1 or more"),
+            "shortest_embedding": Column("double", "length of the shortest E + P at the end"),
+            "shortest_sequence": Column(
+                "double", "length of the shortest sequence embedding at the end"
+            ),
+        },
+    ),
 }
 KINDS = tuple(DECLARATIONS)
+DEFAULT_KINDS = tuple(kind for kind, declared in DECLARATIONS.items() if declared.by_default)
+
+
+ALL = "all"  # asks for every kind
 
 
 def columns_of(kinds: Iterable[str] = KINDS) -> dict[str, Column]:
@@ -157,20 +292,23 @@ def versions() -> dict[str, int]:
 
 
 def check_kinds(kinds: object, field: str = "kinds") -> tuple[str, ...]:
-    """The kinds that were asked for, each once, in the order of `KINDS`.
+    """The kinds that were asked for, each once, in the order of `KINDS`; "all" is every one.
 
     >>> check_kinds(["spikes", "circuit"]), check_kinds("phases")
     (('circuit', 'spikes'), ('phases',))
+    >>> check_kinds("all") == KINDS
+    True
     >>> check_kinds("phase")
     Traceback (most recent call last):
-    dynascope.errors.DynascopeError: kinds: expected sum, circuit, phases, progress or spikes, but
-    got 'phase'; did you mean 'phases'?
+    dynascope.errors.DynascopeError: kinds: expected sum, circuit, phases, progress, spikes,
+    sparsity, attention, tandem, speed, travelled, assemblers, step_over_length or all, but got
+    'phase'; did you mean 'phases'?
     """
-    what = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
+    what = f"{', '.join(KINDS)} or {ALL}"
     if not isinstance(kinds, str | Iterable) or isinstance(kinds, bytes | Mapping):
         raise expected(field, f"{what}, or a list of them", kinds)
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
     for kind in wanted:
-        if kind not in KINDS:
-            raise expected(field, what, kind, did_you_mean(kind, KINDS))
-    return tuple(kind for kind in KINDS if kind in wanted)
+        if kind not in (*KINDS, ALL):
+            raise expected(field, what, kind, did_you_mean(kind, (*KINDS, ALL)))
+    return KINDS if ALL in wanted else tuple(kind for kind in KINDS if kind in wanted)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dynascope import catalog
 from dynascope._kernel import CURVE_NAMES, STEP_CURVE_NAMES
-from dynascope.analysis_columns import KINDS
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.cached import cached_property
 from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
@@ -391,11 +391,12 @@ class Runs(Sequence[Run]):
 
     def analyse(
         self,
-        kinds: str | Iterable[str] = KINDS,
+        kinds: str | Iterable[str] = DEFAULT_KINDS,
         threads: int | None = None,
         progress: bool | Report = True,
     ) -> "pyarrow.Table":
-        """What happened in each run: its id and seed, and the columns of these analyses.
+        """What happened in each run: its id and seed, and the columns of these analyses ("all": of
+        every one that there is).
 
         For stored runs, earlier results are read and new ones are saved next to the runs: `table`
         and `where` have the columns from then on. If an analysis is not possible for a run, its

@@ -25,6 +25,7 @@ _NO_PLOT = 'run.curves["test_loss"], a NumPy array, for the plotting library of 
 def run_places() -> dict[str, str]:
     return {
         **option_places("run.config"),
+        **{kind: f"ds.analysis.{kind}" for kind in KINDS},
         **{word: f"run.curves[{curve!r}]" for word, curve in _CURVES.items()},
         **{name: f"run.parameters().{name}" for name in PARAMETER_NAMES},
         **dict.fromkeys(("model", "state_dict", "params", "weight"), "run.parameters()"),
@@ -33,7 +34,6 @@ def run_places() -> dict[str, str]:
         **dict.fromkeys(("plot", "show"), _NO_PLOT),
         **dict.fromkeys(("save", "to_disk", "table", "frame"), "ds.Runs([run]).save(folder)"),
         **dict.fromkeys(("train", "fit", "resume", "advance"), "run.continued(epochs)"),
-        **{kind: f"ds.analysis.{kind}" for kind in KINDS},
         "forward": "ds.forward(run.parameters(), tokens, run.config)",
         "results": "run.summary()",
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysed import KINDS, found, sidecars, train
+from analysed import found, sidecars, train
 from sweeping import command, wait_for
 from wording import banned
 
@@ -22,6 +22,7 @@ from dynascope.analysis.circuit import circuit
 from dynascope.analysis.phases import phases
 from dynascope.analysis.spikes import spikes
 from dynascope.analysis.thresholds import DROP_LEAST
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.cli import main
 from dynascope.cli.report_totals import totals
 from dynascope.number_text import fraction
@@ -193,7 +194,7 @@ def test_what_is_missing_is_made_and_kept(tmp_path: Path, capsys: Out) -> None:
     before = file.stat().st_mtime_ns
     assert report(capsys, tmp_path / "runs") == first
     assert [each.stat().st_mtime_ns for each in sidecars(tmp_path / "runs")] == [before]
-    assert [row["analysed"] for row in found(tmp_path / "runs")] == [list(KINDS)] * 2
+    assert [row["analysed"] for row in found(tmp_path / "runs")] == [list(DEFAULT_KINDS)] * 2
 
 
 @pytest.mark.filterwarnings("default")
@@ -341,7 +342,7 @@ def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
 
 BAD = [
     ("nowhere", "nowhere: expected a folder of runs, but it does not exist"),
-    ("{} --kinds circut", "--kinds: expected circuit, phases or spikes, but got 'circut'; did you"),
+    ("{} --kinds circut", "step_over_length or all, but got 'circut'; did you mean 'circuit'?"),
     ("{} --run zz", "no such run in the folder"),
     ("{} --run seed=0", "expected one run, but this names 2 runs"),
     ("{}#seed=3@999", "expected an epoch from 0 to 120, but got 999"),

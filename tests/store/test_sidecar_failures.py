@@ -11,7 +11,7 @@ from analysed import GRID, PLAIN, flipped, found, three
 from sweeping import toml
 
 import dynascope as ds
-from dynascope.analysis_columns import KINDS
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.cli import main
 from dynascope.engine import Job
 from dynascope.findings.registry import kinds
@@ -52,7 +52,7 @@ def _told(run: ds.Run) -> str:
     return f"run {run.id}: its circuit could not be analysed {why}"
 
 
-WITHOUT = [list(KINDS), ["phases", "spikes"], list(KINDS)]  # of three runs, that of seed 1 failed
+WITHOUT = [[*DEFAULT_KINDS], ["phases", "spikes"], [*DEFAULT_KINDS]]  # that of seed 1 failed
 
 
 def test_a_failure_is_no_note_and_costs_nothing_else(
@@ -81,7 +81,8 @@ def test_a_failure_does_not_stop_a_sweep(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
-    grid.write_text(toml(GRID))
+    few = GRID | {"analyse": list(DEFAULT_KINDS)}
+    grid.write_text(toml(few))
     for tried in (36 + 4, 4):  # four runs have seed 1, and what has failed is tried once more
         assert main(["sweep", str(grid), "--out", str(folder), "--quiet"]) == 1
         error = capsys.readouterr().err
@@ -92,7 +93,7 @@ def test_a_failure_does_not_stop_a_sweep(
         runs = ds.load(folder, strict=True)
         assert [row["analysed"] for row in found(runs)] == WITHOUT * 4
     monkeypatch.undo()
-    ds.sweep(GRID, folder, progress=False)
+    ds.sweep(few, folder, progress=False)
     alone = ds.Runs(list(runs)).analyse(progress=False)
     assert ds.load(folder).table(alone.column_names).equals(alone)
 
@@ -106,7 +107,7 @@ def test_damage_is_mended_in_spite_of_failures(tmp_path: Path, failing: Callable
         pytest.warns(ds.DamageWarning, match="moved to"),
         pytest.raises(ds.DynascopeError, match="could not be analysed"),
     ):
-        ds.sweep(grid | {"analyse": list(KINDS)}, folder, progress=False)
+        ds.sweep(grid | {"analyse": list(DEFAULT_KINDS)}, folder, progress=False)
     assert [row["analysed"] for row in found(ds.load(folder, strict=True))] == WITHOUT * 2
 
 
@@ -135,9 +136,9 @@ def test_a_failure_costs_a_parcel_nothing_else(
 @pytest.mark.parametrize(
     ("kinds", "text"),
     [
-        ("circut", "kinds: expected circuit, phases or spikes, but got 'circut'; did you mean"),
-        (["phases", 3], "kinds: expected circuit, phases or spikes, but got 3"),
-        (3, "kinds: expected circuit, phases or spikes, or a list of them, but got 3"),
+        ("circut", "kinds: expected circuit, phases, .* or all, but got 'circut'; did you mean"),
+        (["phases", 3], "kinds: expected circuit, phases, .* or all, but got 3"),
+        (3, "kinds: expected circuit, phases, .* or all, or a list of them, but got 3"),
     ],
 )
 def test_bad_kinds(kinds: Any, text: str) -> None:

@@ -15,7 +15,7 @@ from analysed import ALL, flipped, found, only, refuse, sidecars, three, train
 from sweeping import namespaces, wait_for
 
 import dynascope as ds
-from dynascope.analysis_columns import KINDS
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.analysis_row import empty_row
 from dynascope.cli import main
 from dynascope.findings import keep_analyses
@@ -38,11 +38,11 @@ def _newer(file: Path) -> None:
         patch.setattr("dynascope.store.sidecar.Sidecar.open", refuse)
         runs = ds.load(store)
         lacks = [
-            keep_analyses.Lack(i, row["id"], row["checksum"], 30, KINDS)
+            keep_analyses.Lack(i, row["id"], row["checksum"], 30, DEFAULT_KINDS)
             for i, row in enumerate(runs.table(["id", "checksum"]).to_pylist())
         ]
         patch.setattr(keep_analyses, "lacking", lambda *_: lacks)
-        keep_analyses.complete(runs, KINDS)
+        keep_analyses.complete(runs, DEFAULT_KINDS)
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -170,7 +170,7 @@ def test_ctrl_c_keeps_what_is_made(many: Path, monkeypatch: pytest.MonkeyPatch) 
     )
     ds.load(many).analyse(progress=False)
     assert len(again) == MANY - made
-    assert all(row["analysed"] == list(KINDS) for row in found(many))
+    assert all(row["analysed"] == list(DEFAULT_KINDS) for row in found(many))
 
 
 _ONE_BY_ONE = """
@@ -187,7 +187,7 @@ def test_killed_in_the_middle(many: Path, tmp_path: Path) -> None:
     wait_for(lambda: len(sidecars(many)) >= 3)
     process.kill()
     process.wait()
-    made = [row["analysed"] for row in found(many)].count(list(KINDS))
+    made = [row["analysed"] for row in found(many)].count(list(DEFAULT_KINDS))
     assert 3 <= made < MANY
     before = set(sidecars(many))
     ds.load(many).analyse(progress=False)
@@ -256,7 +256,7 @@ def test_long_work_leaves_few_files(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(keep_analyses, "_BATCH_RUNS", 10**6)
     for second in range(36000):
         clock[0] = float(second)
-        keeper.add(second, empty_row(KINDS, ""))
+        keeper.add(second, empty_row(DEFAULT_KINDS, ""))
     assert 36000 * 0.95 < sum(rows for _, rows in written) <= 36000
     assert 20 < len(written) < 150
     assert all(rows <= max(12, 0.053 * at) for at, rows in written)

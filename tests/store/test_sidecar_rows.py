@@ -13,10 +13,9 @@ from authors_runs import SAMPLES
 
 import dynascope as ds
 from dynascope.analysis.phases import phases
-from dynascope.analysis_columns import DECLARATIONS
+from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS
 from dynascope.cli import main
 from dynascope.findings import keep_analyses
-from dynascope.findings.make_analyses import KINDS
 from dynascope.findings.registry import kind_of
 from dynascope.store.sidecar import Sidecar
 
@@ -83,12 +82,12 @@ def test_a_column_more(analysed: Path, tmp_path: Path, version: str) -> None:
     nothing = {"one_more": [None] * 3, "clusters": [None] * 3}
     assert before == {"analysed": [["phases", "spikes"]] * 3, **nothing, "drops_agree": agree}
     all_of_it = {"one_more": [1.0] * 3, "clusters": [["a"]] * 3}
-    assert after == {"analysed": [list(KINDS)] * 3, **all_of_it, "drops_agree": agree}
+    assert after == {"analysed": [list(DEFAULT_KINDS)] * 3, **all_of_it, "drops_agree": agree}
     assert rows == 3
     newest = max(sidecars(analysed), key=lambda file: Sidecar.open(file).about["batch"])
     assert pq.read_table(newest)["analysed"].to_pylist() == [["circuit"]] * 3
     if version == "raised":  # and back again: what was found first still counts here
-        assert found(ds.load(analysed, strict=True))[0]["analysed"] == list(KINDS)
+        assert found(ds.load(analysed, strict=True))[0]["analysed"] == list(DEFAULT_KINDS)
         assert main(["check", str(analysed)]) == 0
 
 

@@ -38,7 +38,7 @@ def bases(folder: Path) -> dict[str, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(save_module, "SHARD_RUNS", 2)
         ds.Runs(runs).save(several)
-    ds.load(several).analyse(progress=False)
+    ds.load(several).analyse("all", progress=False)
     ds.load(several)[:2].tag("good")
     ds.load(several)[1:2].note("a note")
     grid.write_text(toml({**GRID, "base": {**GRID["base"], **short}, "seeds": 2}))

@@ -16,6 +16,7 @@ from dynascope.analysis._sequences import given, own_sequences, sequences
 from dynascope.analysis.checks import check_fit, check_run, sound_epoch, sound_parameters
 from dynascope.analysis.correlation import rank_correlation
 from dynascope.analysis.thresholds import ATTENTION_ALL, ATTENTION_SAMPLE
+from dynascope.config import named_task
 from dynascope.config_input import ConfigLike
 from dynascope.data import Tokens
 from dynascope.errors import expected
@@ -27,6 +28,7 @@ from dynascope.run import Run
 Array = npt.NDArray[Any]
 
 _AT_ONCE = 2**22  # numbers in memory together
+_SPREAD = 600.0  # of scores: with less between them, no exponential underflows (e^-745 does)
 _MOST = 2**28  # numbers in all: with a large vocabulary, fewer sequences are sampled
 
 
@@ -51,6 +53,9 @@ def attention_map(
     vocab, length = config.task.vocab, config.task.length
     constant = np.repeat(np.arange(vocab, dtype=np.int32)[:, None], length, axis=1)
     scores = forward(fitting, constant, config.model).scores.astype(float)
+    near = np.ptp(scores) < _SPREAD
+    if tokens is None and near and named_task(config.task).sequences <= ATTENTION_ALL:
+        return _mean_attention(scores)
     table = vocab * length
     sample = min(ATTENTION_SAMPLE, max(_MOST // table, 16))
     contexts = sequences(config, ATTENTION_ALL, sample) if tokens is None else given(tokens, config)
@@ -59,11 +64,53 @@ def attention_map(
     return np.asarray(sum(_attention(scores, part) for part in parts) / len(contexts))
 
 
+def _mean_attention(scores: Array) -> Array:
+    """[vocab, length]: the mean over every sequence with the token at the position.
+
+    Attention is w / sum with w = e^score of the token at its place and one sum for each sequence,
+    so it is w times the mean of 1 / sum.
+    """
+    vocab, length = scores.shape
+    weights = np.exp(scores - scores.max())
+    sums = np.zeros(1)  # of every sequence, the last position changing fastest
+    for t in range(length):
+        sums = (sums[:, None] + weights[:, t]).ravel()
+    shares, means = 1 / sums, np.empty_like(weights)
+    for t in reversed(range(length)):
+        by_token = shares.reshape(-1, vocab).T  # the token at t; later positions are summed over
+        means[:, t] = [row.sum() for row in by_token]
+        shares = by_token.sum(axis=0)
+    return np.asarray(weights * means / vocab ** (length - 1))
+
+
 def _attention(scores: Array, contexts: Tokens) -> Array:
     """[vocab, length]: attention on each token at each position, summed over the contexts.
 
     A token takes the place of what the context has there; the other positions keep theirs.
     """
+    if np.ptp(scores) < _SPREAD:
+        weights = np.exp(scores - scores.max())
+        chosen = weights[contexts, np.arange(scores.shape[1])]  # [n, length]
+        others = _sums_of_others(chosen)
+        return np.asarray((weights / (weights + others[:, None, :])).sum(axis=0))
+    return _attention_of_far_scores(scores, contexts)
+
+
+def _sums_of_others(values: Array) -> Array:
+    """Of each value of a row the sum of all others: of those before and after it, since the sum
+    of all less the value itself would lose what is small beside it.
+
+    >>> _sums_of_others(np.array([[1.0, 2.0, 4.0]])).tolist()
+    [[6.0, 5.0, 3.0]]
+    """
+    none = np.zeros((len(values), 1))
+    before = np.hstack([none, values[:, :-1].cumsum(axis=1)])
+    after = np.hstack([values[:, :0:-1].cumsum(axis=1)[:, ::-1], none])
+    return np.asarray(before + after)
+
+
+def _attention_of_far_scores(scores: Array, contexts: Tokens) -> Array:
+    """`_attention` by logarithms, where exponentials would underflow."""
     length = scores.shape[1]
     theirs = scores[contexts, np.arange(length)]  # [n, length]
     others = np.full_like(theirs, -np.inf)  # log of the sum over the other positions
@@ -131,15 +178,28 @@ def attention_similarity(
     begin, end = sound_epoch(run, first), sound_epoch(run, last)
     final, start = _map_at(run, end), _map_at(run, begin)
     compared = [other for other in _comparable(run, others) if _reaches(other, begin)]
-    maps = [_map_at(other, begin) for other in compared]
+    return map_similarity(start, final, [_map_at(other, begin) for other in compared], begin, end)
+
+
+def map_similarity(
+    start: Array, final: Array, others: Sequence[Array], first: int, last: int
+) -> AttentionSimilarity:
+    """How alike two maps are, and the later one and each of the `others`."""
+    end = _ranked(final)
     return AttentionSimilarity(
-        first=begin,
-        last=end,
+        first=first,
+        last=last,
         cosine=_cosine(start, final),
-        rank_correlation=rank_correlation(start, final),
-        other_cosines=np.array([_cosine(other, final) for other in maps]),
-        other_rank_correlations=np.array([rank_correlation(other, final) for other in maps]),
+        rank_correlation=rank_correlation(_ranked(start), end),
+        other_cosines=np.array([_cosine(other, final) for other in others]),
+        other_rank_correlations=np.array([rank_correlation(_ranked(m), end) for m in others]),
     )
+
+
+def _ranked(table: Array) -> Array:
+    """What ranks go by: entries that differ by rounding alone share their rank."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(table).round(9))
 
 
 def _map_at(run: Run, epoch: int) -> Array:

@@ -122,7 +122,8 @@ def procrustes(a: Array, b: Array, reflections: bool = False) -> EmbeddingDistan
     rotation = u @ w
     return EmbeddingDistance(
         before=float(np.linalg.norm(a - b)),
-        after=float(np.linalg.norm(a @ rotation - b)),
+        # Not to turn is a rotation, too: where nothing moved, rounding must not say otherwise.
+        after=float(min(np.linalg.norm(a @ rotation - b), np.linalg.norm(a - b))),
         rotation=rotation,
         norm=float(np.linalg.norm(a)),
     )

@@ -6,13 +6,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis._sequences import activations, given, sequences
-from dynascope.analysis.checks import check_fit
-from dynascope.analysis.thresholds import SPARSITY_POINTS, SPARSITY_RANGE
+from dynascope.analysis._sequences import activations, given, own_sequences, sequences
+from dynascope.analysis.checks import check_fit, sound_epoch, sound_parameters
+from dynascope.analysis.thresholds import (
+    SPARSITY_ALL,
+    SPARSITY_DECADES,
+    SPARSITY_POINTS,
+    SPARSITY_RANGE,
+    SPARSITY_SAMPLE,
+)
 from dynascope.config_input import ConfigLike
 from dynascope.errors import expected
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
+from dynascope.run import Run
 
 Array = npt.NDArray[Any]
 
@@ -57,6 +64,18 @@ def sparsity(
     below = first.reshape(-1, hidden)[:-1].cumsum(axis=0)
     by_unit = below / len(rows)
     return Sparsity(limits, by_unit.mean(axis=1), by_unit, len(rows))
+
+
+def run_sparsity(run: Run, epoch: int = -1) -> Sparsity:
+    """The sparsity of a run after an epoch (-1: the last that is sound), for limits a decade apart.
+
+    Over all sequences while at most 2**16 exist, else over a sample, which is the same for every
+    run of the task; of a run with data of its own over its train set.
+    """
+    own = own_sequences(run)
+    tokens = sequences(run.config, SPARSITY_ALL, SPARSITY_SAMPLE) if own is None else own
+    weights = sound_parameters(run, sound_epoch(run, epoch))
+    return sparsity(weights, run.config, SPARSITY_DECADES, tokens)
 
 
 def _checked(eps: npt.ArrayLike) -> Array:

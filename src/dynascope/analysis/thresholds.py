@@ -71,8 +71,15 @@ SPIKE_LONGER = 3.0  # times the usual; ordinary mini-batch stretches reach 2.5 a
 SPIKE_REMOVED = 0.5  # share of the rise that goes when a cause is taken away: most of it
 SPIKE_SHARE = 0.5  # of the largest cause's ratio, in logarithms: 5 is dwarfed by 100, not by 20
 
-# ---- sparsity, attention, geometry --------------------------------------------------------------
+# ---- sparsity -----------------------------------------------------------------------------------
 SPARSITY_RANGE = (1e-5, 1e2)  # the paper's
 SPARSITY_POINTS = 57  # eight to a decade: the curve looks smooth
+SPARSITY_DECADES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)  # a column each, in that range
+SPARSITY_ALL = 2**16  # sequences: up to here columns are exact; 3**12 take as long as training
+SPARSITY_SAMPLE = 4096  # else: the share of each unit has a standard error of at most 0.008
+
+# ---- attention ----------------------------------------------------------------------------------
 ATTENTION_ALL = 2**16  # sequences: up to here a map is exact; all of 2**20 take some 7 s
 ATTENTION_SAMPLE = 4096  # else: a mean of numbers in [0, 1] has a standard error of at most 0.008
+ATTENTION_OTHERS = 19  # seeds whose start maps are compared: a p-value of 1/20 at the least
+ATTENTION_EVEN = 1e-9  # of attention: tokens that differ by less are equally preferred

@@ -5,7 +5,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from dynascope.analysis_columns import DECLARATIONS, KINDS, check_kinds
+from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS, KINDS, check_kinds
 from dynascope.cli.address import parse, resolve_many
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
@@ -39,6 +39,7 @@ reports the circuit at epoch 250.
 examples:
   dynascope report runs/first
   dynascope report runs/first --where "accuracy > 0.9" --kinds circuit
+  dynascope report runs/first --kinds sparsity,attention
   dynascope report runs/first#seed=15
   dynascope report runs/first#seed=15@80 --theory
   dynascope report runs/first --json > report.json
@@ -57,8 +58,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--kinds",
         metavar="NAMES",
-        default=",".join(KINDS),
-        help=f"analyses, separated by commas (default: {','.join(KINDS)})",
+        default=",".join(DEFAULT_KINDS),
+        help=f"analyses, separated by commas (default: {','.join(DEFAULT_KINDS)}); also "
+        f"{', '.join(kind for kind in KINDS if kind not in DEFAULT_KINDS)}, or all",
     )
     parser.add_argument(
         "--theory",

@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.run_table import stdout
 from dynascope.findings.kind import Listing
-from dynascope.findings.make_analyses import attempt
+from dynascope.findings.make_analyses import attempt, both_notes
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.plain import plain
 from dynascope.run import Run, spelt_options
@@ -36,9 +37,11 @@ class RunReport:
         results, notes = {}, {}
         for name, kind in kinds_by_name(kinds).items():
             results[name], note = attempt(partial(kind.make, epoch=at), run)
-            chosen = kind.of_epoch and epoch != -1 and results[name] is not None
-            if note is not None and not chosen:  # how far it was analysed is no question then
-                notes[name] = note
+            made = results[name] is not None
+            if kind.of_epoch and epoch != -1 and made:
+                note = None  # how far it was analysed is no question then
+            if why := both_notes(note, kind.note(results[name]) if made else None):
+                notes[name] = why
         return cls(run, at, results, notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,7 +50,7 @@ class RunReport:
             "run": self.run.summary() | {"epochs": self.run.epochs},
             "epoch": self.epoch,
         }
-        for name, kind in kinds_by_name().items():
+        for name, kind in kinds_by_name((*DEFAULT_KINDS, *self.found)).items():
             told |= kind.json_of(self.found.get(name))
         return plain(told | {"notes": self.notes})  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ Found = TypeVar("Found")
 RunRow = Mapping[str, Any]  # of a run: what it is and how it ended, and columns of analyses
 RunRows = Sequence[RunRow]
 Totals = dict[str, Any]  # what many rows come to, as JSON takes it
+NOTE = "analysis_note"
 
 
 class Cells(NamedTuple):
@@ -48,8 +49,13 @@ class Kind(ABC, Generic[Found]):
         """Its columns."""
 
     def row_of(self, run: Run) -> dict[str, Any]:
-        """The columns of a run."""
-        return self.row(self.make(run))
+        """The columns of a run, and under `NOTE` why some of them are null."""
+        found = self.make(run)
+        return {**self.row(found), NOTE: self.note(found)}
+
+    def note(self, found: Found) -> str | None:
+        """Why some of its columns are null, if there is more to say than that nothing happened."""
+        return None
 
     @abstractmethod
     def text(self, found: Found) -> Iterator[str | Listing]:

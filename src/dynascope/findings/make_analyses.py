@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from traceback import clear_frames
 from typing import Any, TypeVar
 
-from dynascope.analysis_columns import KINDS, columns_of
+from dynascope.analysis_columns import DEFAULT_KINDS, columns_of
 from dynascope.analysis_row import Failure, Row
 from dynascope.engine import Crew, count_threads
 from dynascope.errors import DynascopeError
+from dynascope.findings.kind import NOTE
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.plain import plain
 from dynascope.progress import Report, Status
@@ -16,7 +17,7 @@ from dynascope.run import Run
 Found = TypeVar("Found")
 
 
-def make_row(run: Run, kinds: Sequence[str] = KINDS) -> Row:
+def make_row(run: Run, kinds: Sequence[str] = DEFAULT_KINDS) -> Row:
     """Make these analyses of a run."""
     values: dict[str, Any] = dict.fromkeys(columns_of(kinds))
     notes: dict[str, str | None] = {}
@@ -24,8 +25,9 @@ def make_row(run: Run, kinds: Sequence[str] = KINDS) -> Row:
     for name, kind in kinds_by_name(kinds).items():
         try:
             columns, note = attempt(kind.row_of, run)
-            values |= plain(columns or {})
-            notes[name] = note
+            found = plain(columns or {})
+            notes[name] = both_notes(note, found.pop(NOTE, None))
+            values |= found
         except Exception as error:  # of one run, and hours of others are not to be lost with it
             trace = error.__traceback__
             clear_frames(trace)  # else it, and this frame, would keep the run in memory
@@ -39,6 +41,14 @@ def attempt(analysis: Callable[[Run], Found], run: Run) -> tuple[Found | None, s
         return analysis(run.loaded()), _up_to(run)
     except DynascopeError as error:
         return None, str(error).removeprefix(f"run {run.id}: ").removesuffix(".")
+
+
+def both_notes(*notes: str | None) -> str | None:
+    """
+    >>> both_notes(None, "no pairs"), both_notes("diverged at epoch 3", "no pairs")
+    ('no pairs', 'diverged at epoch 3, and no pairs')
+    """
+    return ", and ".join(note for note in notes if note) or None
 
 
 def _up_to(run: Run) -> str | None:

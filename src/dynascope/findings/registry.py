@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from dynascope.analysis_columns import KINDS
+from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.findings.kind import Kind
 
 
@@ -17,6 +17,6 @@ def kind_of(name: str) -> Kind[Any]:
     return kind
 
 
-def kinds(names: Iterable[str] = KINDS) -> dict[str, Kind[Any]]:
-    """These kinds, by name."""
+def kinds(names: Iterable[str] = DEFAULT_KINDS) -> dict[str, Kind[Any]]:
+    """These kinds, or those that are made unasked, by name."""
     return {name: kind_of(name) for name in names}

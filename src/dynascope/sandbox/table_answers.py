@@ -32,8 +32,12 @@ NOTHING = 255  # of a sparkline; what there is goes from 0 to 254
 
 def table_document(opened: Opened) -> Document:
     """What `/api/runs` says."""
-    columns, same = {}, {}
+    columns: dict[str, list[Any]] = {}
+    same: dict[str, Any] = {}
     for name in opened.table.column_names:
+        if name not in ALWAYS and opened.table[name].null_count == len(opened.table):
+            same[name] = None  # as most columns of analyses that few people ask for
+            continue
         values = _plain(opened.table[name])
         if name in ALWAYS or any(value != values[0] for value in values):
             columns[name] = values

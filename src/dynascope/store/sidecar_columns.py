@@ -6,7 +6,7 @@ analyses is asked for, and then only the columns in question.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +43,7 @@ def read_sources(
     Sidecars of an older format have none that count. `left_out` is told of each that is damaged.
     """
     opened, damaged = open_all(folder, ANALYSES, Sidecar.open)
-    needed = [*_KEYS, *(["notes"] if "analysis_note" in names else [])]
-    needed += [name for name in names if name in FOUND]
-    sources = []
+    needed, sources = _needed(names), []
     current = (each for each in opened if each.current)
     for sidecar in sorted(current, key=lambda each: (each.about["batch"], each.path.name)):
         try:
@@ -63,8 +61,16 @@ def columns(
     """Columns of `SHOWN` for these runs; null where nothing was found."""
     if not sources:
         return {name: pa.nulls(len(ids), SHOWN[name]) for name in names}
-    found = _Found(ids, checksums, sources)
+    found = _Found(
+        ids, checksums, [replace(s, table=s.table.select(_needed(names))) for s in sources]
+    )
     return {name: found.column(name) for name in names}
+
+
+def _needed(names: Sequence[str]) -> list[str]:
+    """The columns of sidecars that these of `SHOWN` follow from."""
+    notes = ["notes"] if "analysis_note" in names else []
+    return [*_KEYS, *notes, *(name for name in names if name in FOUND)]
 
 
 class _Found:

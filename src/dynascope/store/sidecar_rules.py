@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow.compute as pc
 
-from dynascope.analysis_columns import columns_of
+from dynascope.analysis_columns import PARTS, columns_of
 from dynascope.catalog import OPTIONS
 from dynascope.store.column_rules import (
     Agreement,
@@ -21,6 +21,7 @@ _LONGEST_KIND = 64
 _LONGEST_NOTE = 10_000
 _EPOCHS = whole(0, MOST_EPOCHS)
 _COUNT = whole(0, 2**53)
+_TOKEN = whole(0, int(OPTIONS["task.vocab"].high or 0))
 
 RULES: dict[str, ColumnRule] = {
     "id": digits(20, nulls=False),
@@ -45,12 +46,31 @@ RULES: dict[str, ColumnRule] = {
     "sum_leads": whole(-MOST_EPOCHS, MOST_EPOCHS),
     "spikes": whole(0, MOST_EPOCHS),
     "spike_epochs": _EPOCHS,
+    "preferred_token_start": _TOKEN,
+    "preferred_token_end": _TOKEN,
+    "tandem_lag": whole(-MOST_EPOCHS, MOST_EPOCHS),
+    "speed_resolution": _EPOCHS,
+    "heaviest_assembler": whole(0, int(OPTIONS["model.hidden"].high or 0)),
+    "step_over_length_most_epoch": _EPOCHS,
+    "unsafe_epochs": _EPOCHS,
 }
 
 
 def _as_many(*columns: Values) -> bool:
     """Whether lists are equally long, and all there or none."""
     return len({tuple(lengths(column)) for column in columns}) == 1
+
+
+def _as_many_if_there(*columns: Values) -> bool:
+    """Whether lists are equally long in each row, apart from those that are null."""
+    counts = np.array([lengths(column) for column in columns])
+    most = counts.max(axis=0)
+    return bool(((counts == most) | (counts < 0)).all())
+
+
+def _of_parts(name: str) -> tuple[str, ...]:
+    """The columns of all weights and of each part of the model."""
+    return name, *(f"{name}_{part}" for part in PARTS)
 
 
 def _counted(count: Values, listed: Values) -> bool:
@@ -69,6 +89,13 @@ AGREEMENTS = (
     Agreement(("spike_epochs", "spike_rises"), _as_many, "a rise for each spike"),
     Agreement(("spike_epochs", "spike_causes"), _as_many, "a cause for each spike"),
     Agreement(("spikes", "spike_epochs"), _counted, "an epoch for each spike"),
+    Agreement(
+        ("attention_by_token_start", "attention_by_token_end"), _as_many, "both of all tokens"
+    ),
+    *(
+        Agreement(_of_parts(name), _as_many_if_there, "a number for each drop or spike")
+        for name in ("gradient_at_drops", "gradient_at_spikes", "speed_at_drops")
+    ),
     Agreement(("alias_weights", "alias_share"), _together, "weights and share of one sum"),
     Agreement(("alias_weights", "alias_holds"), _together, "weights and judgement of one sum"),
 )

@@ -3,9 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { columnTerm } from "../model/glossary";
-import { percent, short } from "../model/number-text";
 import { existingValues, type Cell } from "../model/runs/run-filter";
-import { headingOf, numericColumns } from "../model/runs/run-columns";
+import { cellText, headingOf, numericColumns } from "../model/runs/run-columns";
 import { columnDiffers } from "../model/runs/run-options";
 import { allRuns, loadStore, sparkline, store, type AllRuns } from "../state/all-runs";
 import { palette } from "../state/colour-scheme";
@@ -297,7 +296,7 @@ interface ValueOf {
 
 /** A cell; what may be cut off is in its title too. */
 function Value({ name, cell, numeric, share }: ValueOf) {
-  const text = shown(cell, share);
+  const text = cellText(cell, share);
   return (
     <td
       class={numeric ? "number" : undefined}
@@ -307,14 +306,6 @@ function Value({ name, cell, numeric, share }: ValueOf) {
       {text}
     </td>
   );
-}
-
-function shown(cell: Cell, share: boolean): string {
-  if (cell === null) return "–";
-  if (share && typeof cell === "number") return percent(cell);
-  if (Number.isInteger(cell)) return String(cell); // a seed or a size is not rounded
-  if (typeof cell === "number") return short(cell);
-  return Array.isArray(cell) ? cell.join(", ") : String(cell);
 }
 
 function Sparkline({ values }: { values: number[] }) {
