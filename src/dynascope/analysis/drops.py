@@ -1,19 +1,17 @@
-"""Drops of a loss curve, found by three methods that share little but the definition of a drop.
+"""Drops of a loss curve, found by three methods that share the definition of a drop.
 
 A drop is a fall of the log of the loss to new lows (not the recovery from a spike) that is
 
 - large enough: `DROP_SIZE`, and `DROP_NOISE` standard deviations of the noise around it;
 - fast enough: nowhere slower than `DROP_RATE` for long;
-- one: where the fall halts for a while, there are two.
+- one: where the fall slows down for long, there are two.
 
-All methods turn the curve into levels and rates. "lines" fits straight lines, which follow a quiet
-curve closely and a noisy one coarsely; it is the method that agrees best with a person. "slope"
-takes the derivative of the smoothed curve. "change" fits a staircase (change points by penalised
-least squares, from `ruptures`) and takes the rates within and across its steps.
-
-To "lines", a fall halts where it is slower than `SHELF_RATE` of the peaks beside it, for
-`SHELF_LEAST` epochs, or than `DROP_RATE`, for `HALT_LEAST`; to the others, where it is slower than
-`DROP_SHOULDER` of the highest rates before and after, or than `DROP_RATE`, for `DROP_PLATEAU`.
+All methods turn the curve into levels and rates. "change" fits a staircase (change points by
+penalised least squares, from `ruptures`) and takes the rates within and across its steps; "slope"
+and "shelves" take the derivative of the smoothed curve. To "change" and "slope", a fall has slowed
+down where it is below `DROP_SHOULDER` of the highest rates before and after, and long is
+`DROP_PLATEAU` epochs. To "shelves", it has below `SHELF_RATE` of the peaks beside, and long is
+`SHELF_LEAST` epochs: this is the method that agrees best with a person (docs/analysis.md).
 
 Times are epochs; curves of more than `DROP_POINTS` epochs are judged in blocks, each of which then
 counts as one epoch in all thresholds.
@@ -27,8 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as t
-from dynascope.analysis.line_fit import fitted_lines
-from dynascope.analysis.rate_shelves import between_shelves
+from dynascope.analysis.rate_shelves import Span, between_shelves
 from dynascope.analysis.smoothing import (
     block_medians,
     gaussian_mean,
@@ -41,7 +38,7 @@ from dynascope.near_misses import guided
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-Method = Literal["change", "slope", "lines"]
+Method = Literal["change", "slope", "shelves"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 
@@ -49,7 +46,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 class Drop:
     """A fall of the loss: `size` is the decrease of its log.
 
-    At `start`, `epoch` and `end` the curve without its noise had done 5%, half and 95% of the fall.
+    At `start`, `epoch` and `end` the smoothed curve had done 5%, half and 95% of the fall.
     """
 
     epoch: int
@@ -76,7 +73,7 @@ def loss_drops(
     >>> curve = np.where(np.arange(200) < 120, 0.7, 0.2)
     >>> [(drop.epoch, round(drop.factor, 2)) for drop in loss_drops(curve)]
     [(120, 3.5)]
-    >>> [loss_drops(curve, method)[0].epoch for method in ("change", "lines")]
+    >>> [loss_drops(curve, method)[0].epoch for method in ("change", "shelves")]
     [120, 120]
     """
     try:
@@ -99,58 +96,36 @@ class LossCurve:
     def __init__(self, loss: Array, ceiling: float | None = None) -> None:
         """`loss`: finite and not negative, unless it is too short to have drops."""
         self._block = ceil(len(loss) / t.DROP_POINTS)
-        self._log, self._floor = np.zeros(1), -np.inf
+        self._log = np.zeros(1)
         if len(loss) < t.DROP_LEAST:
             return
         chance, top = (np.median(loss[:5]), np.inf) if ceiling is None else (ceiling, ceiling)
         if chance > 0:
             kept = np.clip(loss.astype(np.float64), t.DROP_FLOOR * chance, top)
             self._log = block_medians(np.log(kept), self._block)
-            self._floor = np.log(t.DROP_FLOOR * chance) + t.FLOOR_ROUNDING
 
     def drops(self, method: Method, scale: float = 1.0) -> tuple[Drop, ...]:
         if np.ptp(self._log) < t.DROP_SIZE * scale:
             return ()  # as in half of all runs: nothing could be large enough
-        if method == "lines":
-            return self._drops_of_lines(scale)
         level, rate = self._change if method == "change" else self._slope
+        stretches = _between_shelves if method == "shelves" else _between_shoulders
         found = []
-        for first, last in _stretches(rate, t.DROP_RATE * scale):
+        for first, last in stretches(rate, t.DROP_RATE * scale):
             size = float(level[first] - level[last])
             if size >= max(t.DROP_SIZE * scale, t.DROP_NOISE * self._noise(first, last)):
-                found.append(self._drop(first, last, size, self._lows, level[first]))
+                found.append(self._drop(first, last, level))
         return tuple(found)
-
-    def _drops_of_lines(self, scale: float) -> tuple[Drop, ...]:
-        level, rate = self._lines
-        found = []
-        for begin, end in _spans(~_lasting(rate < t.DROP_RATE * scale, t.HALT_LEAST)):
-            for a, b in between_shelves(rate[begin : end + 1], t.SHELF_RATE, t.SHELF_LEAST):
-                first, last = begin + a, begin + b
-                size = float(level[first] - level[last])
-                noise = self._noise_above_floor(first, last)
-                if size >= max(t.DROP_SIZE * scale, t.DROP_NOISE * noise):
-                    found.append(self._drop(first, last, size, level, level[first]))
-        return tuple(found)
-
-    def _around(self, first: int, last: int) -> slice:
-        return slice(max(first - t.DROP_NEAR, 0), last + t.DROP_NEAR + 1)
 
     def _noise(self, first: int, last: int) -> float:
-        return noise_deviation(self._log[self._around(first, last)])
+        return noise_deviation(self._log[max(first - t.DROP_NEAR, 0) : last + t.DROP_NEAR + 1])
 
-    def _noise_above_floor(self, first: int, last: int) -> float:
-        """Without what was cut off, which has no noise whatever the curve had."""
-        near = self._log[self._around(first, last)]
-        return noise_deviation(near, near > self._floor)
-
-    def _drop(self, first: int, last: int, size: float, course: Array, high: float) -> Drop:
-        """The drop from `first` to `last`; `course` falls on the way, and tells how far it is."""
-        wanted = [part * (high - size) + (1 - part) * high for part in (0.05, 0.5, 0.95)]
-        falling = -course[first : last + 1]  # rising, for searchsorted
+    def _drop(self, first: int, last: int, level: Array) -> Drop:
+        low, high = float(level[last]), float(level[first])
+        falling = -self._lows[first : last + 1]  # rising, for searchsorted
+        wanted = [part * low + (1 - part) * high for part in (0.05, 0.5, 0.95)]
         places = np.minimum(first + np.searchsorted(falling, -np.array(wanted)), last)
         start, epoch, end = (int(place) * self._block + self._block // 2 for place in places)
-        return Drop(epoch, start, end, size)
+        return Drop(epoch, start, end, high - low)
 
     @cached_property
     def _despiked(self) -> Array:
@@ -162,16 +137,11 @@ class LossCurve:
         return np.minimum.accumulate(gaussian_mean(self._despiked, t.SMOOTH_EPOCHS))
 
     @cached_property
-    def _lines(self) -> tuple[Array, Array]:
-        """Levels and rates by straight lines."""
-        curve, noise = self._despiked, noise_deviation(self._log)
-        lows = np.minimum.accumulate(fitted_lines(curve, _penalty(noise), t.LINE_LEAST))
-        return lows, _rates(lows, t.LINE_REACH)
-
-    @cached_property
     def _slope(self) -> tuple[Array, Array]:
         """Levels and rates by smoothing."""
-        return self._lows, _rates(self._lows, t.RATE_REACH)
+        longer = np.pad(self._lows, t.RATE_REACH, mode="edge")
+        reach = 2 * t.RATE_REACH
+        return self._lows, (longer[:-reach] - longer[reach:]) / reach
 
     @cached_property
     def _change(self) -> tuple[Array, Array]:
@@ -198,23 +168,22 @@ def _change_points(curve: Array, noise: float) -> npt.NDArray[np.int64]:
     """Where the stairs of the fit begin, and the length of the curve at the end."""
     from ruptures import KernelCPD  # imports SciPy: a second that only those wait who ask
 
+    penalty = max(t.STEP_PENALTY, t.STEP_NOISE * noise**2)
     search = KernelCPD(kernel="linear", min_size=t.STEP_LEAST)
-    return np.array([0, *search.fit(curve[:, None]).predict(pen=_penalty(noise))], np.int64)
+    return np.array([0, *search.fit(curve[:, None]).predict(pen=penalty)], np.int64)
 
 
-def _penalty(noise: float) -> float:
-    """By how much the squared residuals must shrink for one more stair or line."""
-    return max(t.STEP_PENALTY, t.STEP_NOISE * noise**2)
+def _between_shelves(rate: Array, least: float) -> list[Span]:
+    """The stretches between plateaus and shelves."""
+    return [
+        (begin + first, begin + last)
+        for begin, end in _spans(~_lasting(rate < least, t.SHELF_LEAST))
+        for first, last in between_shelves(rate[begin : end + 1], t.SHELF_RATE, t.SHELF_LEAST)
+    ]
 
 
-def _rates(level: Array, reach: int) -> Array:
-    """How fast a level falls, over `reach` epochs on both sides."""
-    longer = np.pad(level, reach, mode="edge")
-    return np.asarray((longer[: -2 * reach] - longer[2 * reach :]) / (2 * reach))
-
-
-def _stretches(rate: Array, least: float) -> list[tuple[int, int]]:
-    """First and last index of each stretch between plateaus and shoulders."""
+def _between_shoulders(rate: Array, least: float) -> list[Span]:
+    """The stretches between plateaus and shoulders."""
     flat = _lasting(rate < least, t.DROP_PLATEAU)
     for first, last in _spans(~flat):
         inside = rate[first : last + 1]
@@ -234,7 +203,7 @@ def _lasting(mask: Mask, least: int) -> Mask:
     return result
 
 
-def _spans(mask: Mask) -> list[tuple[int, int]]:
-    """First and last index of each run of True."""
+def _spans(mask: Mask) -> list[Span]:
+    """The runs of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -37,19 +37,17 @@ def gaussian_mean(curve: Array, deviation: float) -> Array:
     return np.convolve(longer, weights / weights.sum(), mode="valid")
 
 
-def noise_deviation(curve: Array, where: npt.NDArray[np.bool_] | None = None) -> float:
-    """The standard deviation of white noise on a smooth curve; 0 where there is too little of it.
+def noise_deviation(curve: Array) -> float:
+    """The standard deviation of white noise on a smooth curve.
 
-    From the median size of second differences, which a slope does not enter and spikes hardly do;
-    only of those around values that count (`where`), if not all do.
+    From the median size of second differences, which a slope does not enter and spikes hardly do.
 
     >>> noise_deviation(np.arange(9.0))
     0.0
     """
-    bends = np.abs(np.diff(curve, 2))
-    if where is not None:
-        bends = bends[where[1:-1]]
-    return float(1.4826 * np.median(bends) / np.sqrt(6)) if len(bends) else 0.0
+    if len(curve) < 3:
+        return 0.0
+    return float(1.4826 * np.median(np.abs(np.diff(curve, 2))) / np.sqrt(6))
 
 
 def block_medians(curve: Array, block: int) -> Array:
