@@ -6,15 +6,19 @@ Run as a script, it prints the table of docs/analysis.md.
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dynascope.analysis.drops import Drop
+from dynascope.analysis.drop_votes import SeenDrop, with_votes
+from dynascope.analysis.drops import METHODS, Drop, Method, loss_drops
+from dynascope.findings.words import wilson
 
 FOLDER = Path(__file__).parents[1] / "analysis" / "labelled_curves"
+TO_TUNE = 60  # the first curves; the others are to judge by
 EYE = 0.01  # of the run: as exactly as begin and end can be read from the pictures
 
 
@@ -34,6 +38,13 @@ class LabelledCurve:
     chance: float
     loss: npt.NDArray[np.float32]
     labels: tuple[Label, ...]
+
+    def drops(self, method: Method) -> tuple[Drop, ...]:
+        return loss_drops(self.loss, method, ceiling=self.chance)
+
+    def seen_drops(self) -> tuple[SeenDrop, ...]:
+        others: tuple[Method, ...] = ("change", "slope")
+        return with_votes(self.drops("shelves"), {name: self.drops(name) for name in others})
 
 
 class Agreement(NamedTuple):
@@ -59,7 +70,7 @@ def labelled_curves() -> tuple[list[LabelledCurve], list[LabelledCurve]]:
         )
         for row, loss in zip(told, losses, strict=True)
     ]  # fmt: skip
-    return curves[0::2], curves[1::2]
+    return curves[:TO_TUNE], curves[TO_TUNE:]
 
 
 def same_drop(drop: Drop, label: Label, epochs: int) -> bool:
@@ -72,31 +83,72 @@ def same_drop(drop: Drop, label: Label, epochs: int) -> bool:
     return label.begin - eye <= drop.epoch <= label.end + eye and shared >= shorter / 2
 
 
-def matched_labels(drops: Sequence[Drop], labels: Sequence[Label], epochs: int) -> list[int]:
-    """The indices of the labels that have a drop of their own; as many as possible, in order."""
-    best: list[list[int]] = [[] for _ in range(len(labels) + 1)]
-    for drop in drops:
-        row: list[list[int]] = [[]]
+def matches(drops: Sequence[Drop], labels: Sequence[Label], epochs: int) -> list[tuple[int, int]]:
+    """Indices of drops and labels that are the same; as many pairs as possible, in order."""
+    best: list[list[tuple[int, int]]] = [[] for _ in range(len(labels) + 1)]
+    for i, drop in enumerate(drops):
+        row: list[list[tuple[int, int]]] = [[]]
         for j, label in enumerate(labels):
             choices = [best[j + 1], row[j]]
             if same_drop(drop, label, epochs):
-                choices.append([*best[j], j])
+                choices.append([*best[j], (i, j)])
             row.append(max(choices, key=len))
         best = row
     return best[-1]
 
 
 def agreement(
-    curves: Iterable[LabelledCurve], method: Callable[[LabelledCurve], Sequence[Drop]]
+    curves: Iterable[LabelledCurve], found: Callable[[LabelledCurve], Sequence[Drop]]
 ) -> Agreement:
-    matched = found = labelled = same = same_but_unsure = count = 0
+    total = np.zeros(len(Agreement._fields), int)
     for curve in curves:
-        drops, labels = method(curve), curve.labels
-        pairs = matched_labels(drops, labels, len(curve.loss) - 1)
-        missing = [label for j, label in enumerate(labels) if j not in pairs]
-        matched, found, labelled = matched + len(pairs), found + len(drops), labelled + len(labels)
+        drops, labels = found(curve), curve.labels
+        pairs = matches(drops, labels, len(curve.loss) - 1)
+        missing = set(range(len(labels))) - {j for _, j in pairs}
         none_more = len(pairs) == len(drops)
-        same += none_more and not missing
-        same_but_unsure += none_more and not any(label.sure for label in missing)
-        count += 1
-    return Agreement(matched, found, labelled, same, same_but_unsure, count)
+        same = none_more and not missing
+        same_but_unsure = none_more and not any(labels[j].sure for j in missing)
+        total += [len(pairs), len(drops), len(labels), same, same_but_unsure, 1]
+    return Agreement(*total.tolist())
+
+
+def labelled_by_votes(curves: Iterable[LabelledCurve]) -> dict[int, tuple[int, int]]:
+    """For each number of votes: how many such drops a person saw too, and how many there are."""
+    votes = dict.fromkeys(range(1, len(METHODS) + 1), (0, 0))
+    for curve in curves:
+        drops = curve.seen_drops()
+        seen = {i for i, _ in matches(drops, curve.labels, len(curve.loss) - 1)}
+        for i, drop in enumerate(drops):
+            there, of = votes[drop.votes]
+            votes[drop.votes] = there + (i in seen), of + 1
+    return votes
+
+
+def _share(count: int, of: int) -> str:
+    low, high = wilson(count, of)
+    return f"{count} of {of} ({count / of:.0%}; {low:.0%} to {high:.0%})"
+
+
+def table() -> str:
+    """The agreement of each method, as Markdown, with 95% intervals."""
+    lines = ["| curves | method | found drops that were marked | marked drops that were found |"]
+    lines[0] += " curves with the same drops |"
+    lines += ["|---|---|---|---|---|"]
+    for name, curves in zip(("to tune", "to judge"), labelled_curves(), strict=True):
+        for method in METHODS:
+            told = agreement(curves, methodcaller("drops", method))
+            shares = (
+                _share(told.matched, told.found),
+                _share(told.matched, told.labelled),
+                _share(told.same, told.curves),
+            )
+            lines += [f"| {name} | {method} | {' | '.join(shares)} |"]
+    lines += ["", "| curves | votes | drops that were marked |", "|---|---|---|"]
+    for name, curves in zip(("to tune", "to judge"), labelled_curves(), strict=True):
+        for votes, (count, of) in labelled_by_votes(curves).items():
+            lines += [f"| {name} | {votes} | {_share(count, of)} |"]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from dynascope.analysis import run_epochs
 from dynascope.analysis import thresholds as t
 from dynascope.analysis.checks import check_run
+from dynascope.analysis.drop_votes import SeenDrop as SeenDrop
+from dynascope.analysis.drop_votes import drop_pairs, with_votes
 from dynascope.analysis.drops import Drop as Drop
 from dynascope.analysis.drops import LossCurve
 from dynascope.analysis.drops import loss_drops as loss_drops
@@ -54,10 +56,12 @@ class Snapshots(NamedTuple):
 class Phases:
     """What the curves of a run say about its phases; thresholds are in `analysis.thresholds`.
 
-    - `by_change`, `by_slope`: drops of the train loss by two methods (see `analysis.drops`);
-      `agreement` is 2 matched / (all drops of both), 1 where neither finds any, and `agree` says
-      that there are equally many and all are matched: each lies within the other or they are at
-      most `DROP_APART` epochs apart. `sensitivity`: the counts with other thresholds.
+    - `drops`: drops of the train loss, each with the other methods that see it (`seen_by`): a drop
+      with three `votes` is one to nearly every eye, of those with a single one about half are.
+    - `by_change`, `by_slope`: the drops by these two methods (see `analysis.drops`); `agreement` is
+      2 matched / (all drops of both), 1 where neither finds any, and `agree` says that there are
+      equally many and all are matched: each lies within the other or they are at most `DROP_APART`
+      epochs apart. `sensitivity`: the counts with other thresholds.
     - `clustered_epoch`: when the share of the variance of the sequence embeddings that lies between
       groups of equal relevant tokens passed half of its rise, `between_rise`; at the resolution of
       the kept weights. `fitted_epoch`: when the accuracy did, `accuracy_rise`; `accuracy` names the
@@ -67,6 +71,7 @@ class Phases:
     - `measured_to`: the last epoch looked at, which is before the run `diverged`, if it did.
     """
 
+    drops: tuple[SeenDrop, ...]
     by_change: tuple[Drop, ...]
     by_slope: tuple[Drop, ...]
     agreement: float
@@ -83,7 +88,7 @@ class Phases:
     diverged: int | None
 
     def describe(self) -> str:
-        """The phases in plain sentences; epochs of drops are by slope where the methods agree."""
+        """The phases in plain sentences."""
         sentences = [self._drops_sentence(), self._order_sentence()]
         if self.diverged is not None:
             sentences.append(
@@ -92,10 +97,21 @@ class Phases:
         return " ".join(sentences)
 
     def _drops_sentence(self) -> str:
-        if self.agree:
-            return f"{_listed(self.by_slope).capitalize()} (both methods agree)."
-        change, slope = _listed(self.by_change), _listed(self.by_slope)
-        return f"The methods disagree: {change} by change points; {slope} by slope."
+        listed = _listed(self.drops).capitalize()
+        doubts = [
+            f"{drop.epoch} is seen by {_VOTES[drop.votes]}"
+            for drop in self.drops
+            if drop.votes in _VOTES
+        ]
+        more = [self._more(self.by_change, "change points"), self._more(self.by_slope, "slope")]
+        doubts += [told for told in more if told]
+        return f"{listed} ({'; '.join(doubts) or 'all three methods agree'})."
+
+    def _more(self, others: Sequence[Drop], method: str) -> str:
+        """The drops that another method has and `drops` has not."""
+        known = {j for _, j in drop_pairs(self.drops, others)}
+        epochs = [drop.epoch for j, drop in enumerate(others) if j not in known]
+        return f"also {_joined(epochs)} by {method}" if epochs else ""
 
     def _order_sentence(self) -> str:
         clustered, fitted, lead = self.clustered_epoch, self.fitted_epoch, self.lead
@@ -136,7 +152,7 @@ def phases_from(
     curve = LossCurve(run.curves["train_loss"][: last + 1], run.task.chance_loss)
     found = [(curve.drops("change", scale), curve.drops("slope", scale)) for scale in t.DROP_SCALES]
     by_change, by_slope = found[t.DROP_SCALES.index(1.0)]
-    matched = _matched(by_change, by_slope)
+    matched = len(drop_pairs(by_change, by_slope))
     drops = len(by_change) + len(by_slope)
     tested: Literal["test", "train"] = "test" if "test_accuracy" in run.curves else "train"
     accuracy = _from_the_start(run.curves[f"{tested}_accuracy"][: last + 1])
@@ -145,6 +161,7 @@ def phases_from(
     place, fitted = share.passed(0.5), fit.passed(0.5)
     clustered = None if place is None else epochs[place]
     return Phases(
+        drops=with_votes(curve.drops("shelves"), {"change": by_change, "slope": by_slope}),
         by_change=by_change,
         by_slope=by_slope,
         agreement=2 * matched / drops if drops else 1.0,
@@ -171,21 +188,6 @@ def _from_the_start(curve: Array) -> Array:
     return np.concatenate([np.full(first, curve[first]), curve[first:]])
 
 
-def _matched(first: Sequence[Drop], second: Sequence[Drop]) -> int:
-    """How many pairs of drops are the same one; both are in the order of their epochs."""
-    i = j = pairs = 0
-    while i < len(first) and j < len(second):
-        a, b = first[i], second[j]
-        within = a.start <= b.epoch <= a.end and b.start <= a.epoch <= b.end
-        if within or abs(a.epoch - b.epoch) <= t.DROP_APART:
-            i, j, pairs = i + 1, j + 1, pairs + 1
-        elif a.epoch < b.epoch:
-            i += 1
-        else:
-            j += 1
-    return pairs
-
-
 def _snapshots(clustered: int | None, partly: int | None, fitted: int | None) -> Snapshots:
     epochs: list[int | None] = []
     latest = 0
@@ -195,6 +197,7 @@ def _snapshots(clustered: int | None, partly: int | None, fitted: int | None) ->
     return Snapshots(0, *epochs)
 
 
+_VOTES = {1: "one method of three", 2: "two methods of three"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
@@ -209,6 +212,13 @@ def _listed(drops: Sequence[Drop]) -> str:
     what = f"{words} drop{'' if number == 1 else 's'}"
     if not drops:
         return what
-    *most, last = (str(drop.epoch) for drop in drops)
-    at = f"{', '.join(most)} and {last}" if most else last
-    return f"{what}, at epoch{'' if number == 1 else 's'} {at}"
+    return f"{what}, at epoch{'' if number == 1 else 's'} {_joined([d.epoch for d in drops])}"
+
+
+def _joined(epochs: Sequence[int]) -> str:
+    """
+    >>> _joined([120, 410, 700])
+    '120, 410 and 700'
+    """
+    *most, last = map(str, epochs)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -32,7 +32,7 @@ STEP_LEAST = 5  # epochs between two change points
 # Method "shelves"; set on 60 curves whose drops were marked by hand, where 0.6 to 0.8 and 8 to 10
 # epochs agree nearly as well.
 SHELF_RATE = 0.7  # of the lower one of the peaks beside: slower is a shelf between two drops
-SHELF_LEAST = 8  # epochs: a shorter shelf is a kink in one drop
+SHELF_LEAST = 8  # epochs, three of them from smoothing: a shorter shelf is a kink in one drop
 DROP_APART = 10  # epochs: drops found by two methods are one at this distance
 DROP_SCALES = (0.5, 1.0, 2.0)  # of size and rate: do the counts hang on the thresholds?
 # Rises of the between share and of the accuracy.
