@@ -1,6 +1,7 @@
-"""Drops against those that a person marked. Floors are what was measured, see docs/analysis.md."""
+"""Drops against marks made by eye. Floors are what was measured, see docs/analysis.md."""
 
 from operator import methodcaller
+from pathlib import Path
 
 import pytest
 from labelled_drops import (
@@ -10,6 +11,7 @@ from labelled_drops import (
     labelled_curves,
     matches,
     same_drop,
+    table,
 )
 
 from dynascope.analysis.drops import Drop
@@ -46,7 +48,7 @@ def test_each_label_has_a_drop_of_its_own() -> None:
     assert matches([], labels, 1000) == []
 
 
-def test_shelves_agree_with_a_person_as_far_as_was_measured() -> None:
+def test_shelves_agree_with_the_eye_as_far_as_was_measured() -> None:
     """On the curves that it was judged by, once."""
     _, to_judge = labelled_curves()
     told = agreement(to_judge, methodcaller("drops", "shelves"))
@@ -75,3 +77,9 @@ def test_two_drops_of_a_run_that_had_one_by_slope() -> None:
     (curve,) = (each for each in to_tune if each.seed == 1003)
     assert len(curve.drops("slope")) == 1
     assert [drop.epoch for drop in curve.drops("shelves")] == pytest.approx([52, 117], abs=5)
+
+
+def test_the_documentation_has_these_figures() -> None:
+    page = Path(__file__).parents[2] / "docs" / "analysis.md"
+    for part in table().split("\n\n"):
+        assert part in page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Losses whose drops a person marked (`tests/analysis/labelled_curves`), and who agrees with them.
+"""Losses with drops marked by eye (`tests/analysis/labelled_curves`), and which method agrees.
 
 Run as a script, it prints the table of docs/analysis.md.
 """
@@ -23,7 +23,7 @@ EYE = 0.01  # of the run: as exactly as begin and end can be read from the pictu
 
 
 class Label(NamedTuple):
-    """A drop that a person saw."""
+    """A drop that was marked by eye."""
 
     begin: int
     end: int
@@ -113,7 +113,7 @@ def agreement(
 
 
 def labelled_by_votes(curves: Iterable[LabelledCurve]) -> dict[int, tuple[int, int]]:
-    """For each number of votes: how many such drops a person saw too, and how many there are."""
+    """For each number of votes: how many such drops were marked, and how many there are."""
     votes = dict.fromkeys(range(1, len(METHODS) + 1), (0, 0))
     for curve in curves:
         drops = curve.seen_drops()

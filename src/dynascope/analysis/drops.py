@@ -11,7 +11,7 @@ penalised least squares, from `ruptures`) and takes the rates within and across 
 and "shelves" take the derivative of the smoothed curve. To "change" and "slope", a fall has slowed
 down where it is below `DROP_SHOULDER` of the highest rates before and after, and long is
 `DROP_PLATEAU` epochs. To "shelves", it has below `SHELF_RATE` of the peaks beside, and long is
-`SHELF_LEAST` epochs: this is the method that agrees best with a person (docs/analysis.md).
+`SHELF_LEAST` epochs: so it finds most of the drops that were marked by eye (docs/analysis.md).
 
 Times are epochs; curves of more than `DROP_POINTS` epochs are judged in blocks, each of which then
 counts as one epoch in all thresholds.

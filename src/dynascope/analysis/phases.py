@@ -56,8 +56,8 @@ class Snapshots(NamedTuple):
 class Phases:
     """What the curves of a run say about its phases; thresholds are in `analysis.thresholds`.
 
-    - `drops`: drops of the train loss, each with the other methods that see it (`seen_by`): a drop
-      with three `votes` is one to nearly every eye, of those with a single one about half are.
+    - `drops`: drops of the train loss, each with the other methods that see it (`seen_by`): of
+      drops with three `votes`, 94% were marked by eye too, of those with a single one about half.
     - `by_change`, `by_slope`: the drops by these two methods (see `analysis.drops`); `agreement` is
       2 matched / (all drops of both), 1 where neither finds any, and `agree` says that there are
       equally many and all are matched: each lies within the other or they are at most `DROP_APART`

@@ -29,7 +29,7 @@ RATE_REACH = 5  # epochs on both sides over which a rate is taken
 STEP_PENALTY = 0.01  # method "change": a step of 0.05 held for 8 epochs pays for its change point
 STEP_NOISE = 15.0  # ... or this many variances of the noise: 2 log n for 2000 epochs of white noise
 STEP_LEAST = 5  # epochs between two change points
-# Method "shelves"; set on 60 curves whose drops were marked by hand, where 0.6 to 0.8 and 8 to 10
+# Method "shelves"; set on 60 curves whose drops were marked by eye, where 0.6 to 0.8 and 8 to 10
 # epochs agree nearly as well.
 SHELF_RATE = 0.7  # of the lower one of the peaks beside: slower is a shelf between two drops
 SHELF_LEAST = 8  # epochs, three of them from smoothing: a shorter shelf is a kink in one drop
