@@ -1,4 +1,4 @@
-"""Stretches between shelves: by definition, and what must not matter."""
+"""Stretches between shelves, by definition; units do not matter."""
 
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ def test_stretches_are_in_order_and_have_the_highest_rate(
 
 
 @given(rates, st.floats(0.1, 0.9), st.integers(1, 8), st.integers(-20, 20))
-def test_neither_units_nor_the_direction_of_time_matter(
+def test_units_do_not_matter_to_shelves(
     rate: np.ndarray[tuple[int], np.dtype[np.float64]], share: float, least: int, power: int
 ) -> None:
     spans = between_shelves(rate, share, least)

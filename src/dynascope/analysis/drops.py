@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as t
-from dynascope.analysis.rate_shelves import Span, between_shelves
+from dynascope.analysis.rate_shelves import Stretch, between_shelves
 from dynascope.analysis.smoothing import (
     block_medians,
     gaussian_mean,
@@ -173,7 +173,7 @@ def _change_points(curve: Array, noise: float) -> npt.NDArray[np.int64]:
     return np.array([0, *search.fit(curve[:, None]).predict(pen=penalty)], np.int64)
 
 
-def _between_shelves(rate: Array, least: float) -> list[Span]:
+def _between_shelves(rate: Array, least: float) -> list[Stretch]:
     """The stretches between plateaus and shelves."""
     return [
         (begin + first, begin + last)
@@ -182,7 +182,7 @@ def _between_shelves(rate: Array, least: float) -> list[Span]:
     ]
 
 
-def _between_shoulders(rate: Array, least: float) -> list[Span]:
+def _between_shoulders(rate: Array, least: float) -> list[Stretch]:
     """The stretches between plateaus and shoulders."""
     flat = _lasting(rate < least, t.DROP_PLATEAU)
     for first, last in _spans(~flat):
@@ -203,7 +203,7 @@ def _lasting(mask: Mask, least: int) -> Mask:
     return result
 
 
-def _spans(mask: Mask) -> list[Span]:
+def _spans(mask: Mask) -> list[Stretch]:
     """The runs of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Span = tuple[int, int]  # first and last index
+Stretch = tuple[int, int]  # first and last index
 
 
 class _Shelf(NamedTuple):
     lowest: float  # its rate, as a share of the lower one of the peaks beside it
-    span: Span | None  # None: too high or too short for a shelf
+    span: Stretch | None  # None: too high or too short for a shelf
 
 
-def between_shelves(rate: Array, share: float, least: int) -> list[Span]:
+def between_shelves(rate: Array, share: float, least: int) -> list[Stretch]:
     """The stretches of a rate between shelves: where it is below `share` of the lower one of the
     two peaks beside it, for at least `least` places.
 
