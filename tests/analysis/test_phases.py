@@ -137,8 +137,10 @@ def test_disagreement_is_said() -> None:
     for seen_by, seen in (((), "one method"), (("slope",), "two methods")):
         doubted = replace(second, seen_by=seen_by)
         other = replace(result, drops=(replace(first, seen_by=("change", "slope")), doubted))
-        sentence = f"Two drops, at epochs 120 and 410 (410 is seen by {seen} of three)."
+        sentence = f"Two drops, at epochs 120 and 410 (410 seen by {seen} of three)."
         assert other.describe().startswith(sentence)
+    both = replace(result, drops=(first, second))
+    assert "(120 and 410 seen by one method of three)." in both.describe()
     more = replace(result, drops=(), by_change=tuple(sharp([50, 99])), by_slope=tuple(sharp([300])))
     sentence = "No drops (also 50 and 99 by change points; also 300 by slope)."
     assert more.describe().startswith(sentence)

@@ -98,11 +98,11 @@ class Phases:
 
     def _drops_sentence(self) -> str:
         listed = _listed(self.drops).capitalize()
-        doubts = [
-            f"{drop.epoch} is seen by {_VOTES[drop.votes]}"
-            for drop in self.drops
-            if drop.votes in _VOTES
-        ]
+        doubted = {
+            told: [drop.epoch for drop in self.drops if drop.votes == votes]
+            for votes, told in _DOUBTED.items()
+        }
+        doubts = [f"{_joined(epochs)} {told}" for told, epochs in doubted.items() if epochs]
         more = [self._more(self.by_change, "change points"), self._more(self.by_slope, "slope")]
         doubts += [told for told in more if told]
         return f"{listed} ({'; '.join(doubts) or 'all three methods agree'})."
@@ -197,7 +197,7 @@ def _snapshots(clustered: int | None, partly: int | None, fitted: int | None) ->
     return Snapshots(0, *epochs)
 
 
-_VOTES = {1: "one method of three", 2: "two methods of three"}
+_DOUBTED = {1: "seen by one method of three", 2: "seen by two methods of three"}  # by votes
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
