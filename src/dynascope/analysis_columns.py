@@ -18,6 +18,7 @@ class Column(NamedTuple):
     meaning: str
     always: bool = False  # in tables of runs also where all runs agree in it
     share: bool = False  # from 0 to 1, and told as such
+    later: bool = False  # younger than its kind: rows without it count too, and have null there
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class Declaration:
     """One kind of analysis.
 
     `version` is raised by any change of what a column means or how it is measured, thresholds
-    included: rows of another version do not count and are made again. `by_default`: whether it is
-    made where no kinds are named; what few people ask for is not.
+    included: rows of another version do not count and are made again. A column that is added
+    changes none of the others, so it need not raise the version if it is marked as `later`.
+    `by_default`: whether it is made where no kinds are named; what few people ask for is not.
     """
 
     version: int
@@ -117,6 +119,15 @@ DECLARATIONS = {
                 "list<int64>", "epochs at which the train loss drops, by its slope", True
             ),
             "drops_agree": Column("bool", "whether change points give the same epochs"),
+            "drop_epochs": Column(
+                "list<int64>",
+                "epochs at which the train loss drops, between shelves",
+                always=True,
+                later=True,
+            ),
+            "drop_votes": Column(
+                "list<int64>", "how many methods see each of `drop_epochs`, 1 to 3", later=True
+            ),
             "clustered_epoch": Column(
                 "int64", "when `between_share` is halfway through its rise; null: it did not rise"
             ),

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from planted_curves import Array, curve
 
@@ -122,17 +122,30 @@ def test_only_the_part_below_the_old_low_counts(method: Method) -> None:
     np.testing.assert_allclose(sizes, np.log([2.5, 2.0]), rtol=0.02)
 
 
+def staged(*stages: tuple[int, float]) -> Array:
+    """A loss that falls at given rates for given numbers of epochs, between plateaus."""
+    rates = [np.full(epochs, rate) for epochs, rate in ((100, 0.0), *stages, (100, 0.0))]
+    return np.asarray(np.exp(-np.cumsum(np.concatenate(rates))))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_shoulder_parts_two_drops_and_a_short_halt_does_not(method: Method) -> None:
-    def staged(halt: int, rate: float) -> Array:
-        fall, flat = np.full(30, 0.03), np.zeros(100)
-        rates = np.concatenate([flat, fall, np.full(halt, rate), fall, flat])
-        return np.asarray(np.exp(-np.cumsum(rates)))
+    def halted(epochs: int, rate: float) -> int:
+        return len(loss_drops(staged((30, 0.03), (epochs, rate), (30, 0.03)), method))
 
-    assert len(loss_drops(staged(60, 0.003), method)) == 2
-    assert len(loss_drops(staged(60, 0.02), method)) == 1
-    assert len(loss_drops(staged(14, 0.0), method)) == 1  # 14 less what smoothing takes of it
-    assert len(loss_drops(staged(30, 0.0), method)) == 2
+    short = 4 if method == "shelves" else 14
+    still_falling = 0.024 if method == "shelves" else 0.02
+    assert halted(60, 0.003) == 2
+    assert halted(60, still_falling) == 1
+    assert halted(short, 0.0) == 1  # less what smoothing takes of it
+    assert halted(30, 0.0) == 2
+
+
+def test_a_drop_of_medium_speed_between_two_fast_ones_is_no_halt() -> None:
+    """Only "shelves" sees it: the others compare it with the highest rates of the whole fall."""
+    loss = staged((20, 0.05), (40, 0.002), (40, 0.01), (40, 0.002), (20, 0.05))
+    assert [len(loss_drops(loss, method)) for method in METHODS] == [2, 2, 3]
+    assert loss_drops(loss, "shelves")[1].epoch == pytest.approx(100 + 20 + 40 + 20, abs=3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -219,6 +232,34 @@ def test_a_later_start_moves_the_drops(values: Sequence[float], by: int, method:
     loss = planted_curve(values)
     later = np.concatenate([np.full(by, loss[0]), loss])
     assert same(loss_drops(later, method), loss_drops(loss, method), by)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    two_drops, st.integers(10, 340), st.floats(0.5, 20), st.floats(0.5, 40),
+    st.sampled_from(METHODS),
+)  # fmt: skip
+def test_a_spike_that_recovers_changes_nothing(
+    values: Sequence[float], at: int, height: float, decay: float, method: Method
+) -> None:
+    """Wherever it is over, to a hundredth, before the next drop begins."""
+    over = at + decay * np.log(height / 0.01)
+    for centre, width in ((values[0], values[2]), (values[3], values[5])):
+        assume(over < centre - 6 * width - 5 or at > centre + 6 * width + 5)
+    time = np.arange(361)
+    spike = 1 + np.where(time >= at, height * np.exp(-np.maximum(time - at, 0) / decay), 0.0)
+    loss = planted_curve(values) * white(0.01, 0, 360)
+    before, after = loss_drops(loss, method), loss_drops(loss * spike, method)
+    assert [drop.epoch for drop in after] == pytest.approx([d.epoch for d in before], abs=2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.0005, 0.05), st.floats(0, 0.9), st.integers(0, 10**6), st.sampled_from(METHODS))
+def test_noise_on_slow_drift_has_no_drops(
+    deviation: float, drift: float, seed: int, method: Method
+) -> None:
+    loss = np.exp(-drift * t.DROP_RATE * np.arange(1001)) * white(deviation, seed)
+    assert loss_drops(loss, method) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Phases of a run: planted ones are found and told; whether two methods agree."""
+"""Phases of a run: planted ones are found and told; which methods see a drop."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,8 +11,13 @@ from planted_curves import Array, curve, passage_by_definition, sigmoid
 import dynascope as ds
 from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import run_epochs
+from dynascope.analysis.drop_votes import SeenDrop, drop_pairs, with_votes
 from dynascope.analysis.drops import Drop
-from dynascope.analysis.phases import Counts, Phases, _matched, phases, phases_from
+from dynascope.analysis.phases import Counts, Phases, phases, phases_from
+
+
+def sharp(epochs: list[int]) -> list[Drop]:
+    return [Drop(epoch, epoch - 2, epoch + 2, 1.0) for epoch in epochs]
 
 
 @pytest.mark.parametrize(
@@ -28,17 +33,23 @@ from dynascope.analysis.phases import Counts, Phases, _matched, phases, phases_f
         ([90, 100], [100, 110], 2),
     ],
 )
-def test_matched(first: list[int], second: list[int], pairs: int) -> None:
-    def sharp(epochs: list[int]) -> list[Drop]:
-        return [Drop(epoch, epoch - 2, epoch + 2, 1.0) for epoch in epochs]
-
-    assert _matched(sharp(first), sharp(second)) == _matched(sharp(second), sharp(first)) == pairs
+def test_pairs_of_drops(first: list[int], second: list[int], pairs: int) -> None:
+    there, back = drop_pairs(sharp(first), sharp(second)), drop_pairs(sharp(second), sharp(first))
+    assert there == [(i, j) for j, i in back]
+    assert len(there) == pairs
 
 
 def test_wide_drops_match_when_each_lies_within_the_other() -> None:
     wide = [Drop(200, 150, 250, 1.0)]
-    assert _matched(wide, [Drop(240, 190, 290, 1.0)]) == 1
-    assert _matched(wide, [Drop(240, 230, 290, 1.0)]) == 0
+    assert drop_pairs(wide, [Drop(240, 190, 290, 1.0)]) == [(0, 0)]
+    assert drop_pairs(wide, [Drop(240, 230, 290, 1.0)]) == []
+
+
+def test_votes() -> None:
+    drops = with_votes(sharp([100, 200, 300]), {"change": sharp([102]), "slope": sharp([95, 205])})
+    assert [drop.seen_by for drop in drops] == [("change", "slope"), ("slope",), ()]
+    assert [drop.votes for drop in drops] == [3, 2, 1]
+    assert (drops[0].epoch, drops[0].start, drops[0].end) == (100, 98, 102)
 
 
 # ---- runs ----------------------------------------------------------------------------------------
@@ -80,11 +91,13 @@ def test_the_phases_of_a_planted_run() -> None:
     assert (result.agreement, result.agree) == (1.0, True)
     assert result.sensitivity == (Counts(0.5, 2, 2), Counts(1.0, 2, 2), Counts(2.0, 2, 2))
     assert [drop.epoch for drop in result.by_change] == pytest.approx([120, 410], abs=2)
+    assert [drop.epoch for drop in result.drops] == pytest.approx([120, 410], abs=2)
+    assert [drop.votes for drop in result.drops] == [3, 3]
     # logit(0.9) = 2.197 widths after the middle
     assert result.snapshots == (0, 110, 400, int(399.5 + 3 * 2.197) + 1)
     assert (result.measured_to, result.diverged, result.accuracy) == (1000, None, "test")
     assert result.describe() == (
-        f"Two drops, at epochs {result.by_slope[0].epoch} and {result.by_slope[1].epoch} (both "
+        f"Two drops, at epochs {result.drops[0].epoch} and {result.drops[1].epoch} (all three "
         "methods agree). Embeddings clustered at epoch 110, 290 epochs before the test accuracy "
         "rose."
     )
@@ -120,11 +133,19 @@ def test_sentences(clustered: float, fitted: float, sentence: str) -> None:
 def test_disagreement_is_said() -> None:
     run, between = planted_run(109.5, 399.5)
     result = told(run, between)
-    other = replace(result, by_change=result.by_change[:1], agree=False, agreement=2 / 3)
-    assert other.describe().startswith("The methods disagree: one drop, at epoch 1")
-    assert "by change points; two drops, at epochs 1" in other.describe()
-    none = replace(result, by_change=(), by_slope=())
-    assert none.describe().startswith("No drops (both methods agree).")
+    first, second = (SeenDrop(epoch, epoch - 2, epoch + 2, 1.0, ()) for epoch in (120, 410))
+    for seen_by, seen in (((), "one method"), (("slope",), "two methods")):
+        doubted = replace(second, seen_by=seen_by)
+        other = replace(result, drops=(replace(first, seen_by=("change", "slope")), doubted))
+        sentence = f"Two drops, at epochs 120 and 410 (410 seen by {seen} of three)."
+        assert other.describe().startswith(sentence)
+    both = replace(result, drops=(first, second))
+    assert "(120 and 410 seen by one method of three)." in both.describe()
+    more = replace(result, drops=(), by_change=tuple(sharp([50, 99])), by_slope=tuple(sharp([300])))
+    sentence = "No drops (also 50 and 99 by change points; also 300 by slope)."
+    assert more.describe().startswith(sentence)
+    none = replace(result, drops=(), by_change=(), by_slope=())
+    assert none.describe().startswith("No drops (all three methods agree).")
 
 
 def test_weights_of_every_tenth_epoch() -> None:

@@ -155,11 +155,11 @@ def test_the_demo_refuses_a_folder_that_is_taken(
 
 def test_the_demo_shows_a_solved_run_then_phases_then_spikes() -> None:
     rows: list[dict[str, Any]] = [
-        {"accuracy": 1.0, "drops": [1, 2], "spikes": 3},
-        {"accuracy": 0.95, "drops": [1, 2, 3], "spikes": 4},
-        {"accuracy": 1.0, "drops": [1], "spikes": 9},
-        {"accuracy": 0.5, "drops": [1, 2], "spikes": 20},
-        {"accuracy": None, "drops": None, "spikes": None},
+        {"accuracy": 1.0, "drop_epochs": [1, 2], "spikes": 3},
+        {"accuracy": 0.95, "drop_epochs": [1, 2, 3], "spikes": 4},
+        {"accuracy": 1.0, "drop_epochs": [1], "spikes": 9},
+        {"accuracy": 0.5, "drop_epochs": [1, 2], "spikes": 20},
+        {"accuracy": None, "drop_epochs": None, "spikes": None},
     ]
     ranked = sorted(rows, key=demo._richness, reverse=True)
     assert ranked == [rows[i] for i in (1, 0, 2, 3, 4)]

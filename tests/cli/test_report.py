@@ -118,6 +118,12 @@ def test_totals_add_up(folder: Path, capsys: Out) -> None:
     judged = [each.agree for each in course if each.measured_to + 1 >= DROP_LEAST]
     assert told["phases"]["drops_agree"]["count"] == sum(judged)
     assert told["phases"]["drops_agree"]["of"] == len(judged) == 7
+    votes = [drop.votes for each in course for drop in each.drops]
+    assert told["phases"]["drop_votes"]["count"] == votes.count(3)
+    assert told["phases"]["drop_votes"]["of"] == len(votes) > 0
+    assert told["phases"]["drop_epochs"] == {
+        str(n): count for n, count in sorted(Counter(len(each.drops) for each in course).items())
+    }
     assert told["phases"]["clustered_first"]["count"] == sum(lead > 0 for lead in leads)
     assert told["phases"]["clustered_first"]["of"] == len(leads)
     causes = Counter(
@@ -133,7 +139,13 @@ def test_totals_add_up(folder: Path, capsys: Out) -> None:
 
 def test_intervals() -> None:
     """Wilson's interval has both ends at z = 1.96 from the share that it is about."""
-    never = {"drops": [], "fitted_epoch": None, "clustered_epoch": None}
+    never = {
+        "drops": [],
+        "drop_epochs": [],
+        "drop_votes": [],
+        "fitted_epoch": None,
+        "clustered_epoch": None,
+    }
     rows = [never | {"drops_agree": i < 13} for i in range(17)]
     found = totals(rows, ["phases"])["phases"]
     low, high = found["drops_agree"]["interval"]

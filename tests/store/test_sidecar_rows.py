@@ -91,6 +91,17 @@ def test_a_column_more(analysed: Path, tmp_path: Path, version: str) -> None:
         assert main(["check", str(analysed)]) == 0
 
 
+def test_a_later_column_is_null_in_older_rows() -> None:
+    """The committed stores know of no `drop_epochs`: the rest of their rows counts as it did."""
+    folder = Path(__file__).parents[1] / "data/stores/format-2/sweep"
+    runs = ds.load(folder, strict=True)
+    table = runs.table(["analysed", "drops", "drop_epochs", "drop_votes"])
+    assert table["analysed"].to_pylist() == [["circuit", "phases", "spikes"]] * len(runs)
+    assert table["drops"].null_count == 0
+    assert table["drop_epochs"].null_count == table["drop_votes"].null_count == len(runs)
+    assert main(["check", str(folder)]) == 0
+
+
 def test_an_older_format_is_no_damage(
     analysed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,7 @@ def test_columns_have_names_of_their_own() -> None:
 # The thresholds that decide what each kind finds, as they are in this version of the kind.
 THRESHOLDS = {
     "circuit": (1, "9a6a6895f735"),
-    "phases": (1, "ada7f5716714"),
+    "phases": (1, "2b8eb1a91314"),
     "spikes": (1, "16d8e8cb7728"),
     "sparsity": (1, "1ed0239517b0"),
     "attention": (1, "cb72e5b4fa55"),
@@ -95,6 +95,8 @@ def test_values_are_those_of_the_analyses() -> None:
         course = phases(run)
         assert row["drops"] == [drop.epoch for drop in course.by_slope]
         assert row["drops_agree"] == course.agree
+        assert row["drop_epochs"] == [drop.epoch for drop in course.drops]
+        assert row["drop_votes"] == [drop.votes for drop in course.drops]
         both = row["clustered_epoch"], row["fitted_epoch"]
         assert both == (course.clustered_epoch, course.fitted_epoch)
         assert row["lead"] == (None if None in both else both[1] - both[0])

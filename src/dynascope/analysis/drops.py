@@ -1,26 +1,31 @@
-"""Drops of a loss curve, found by two methods that share only the definition of a drop.
+"""Drops of a loss curve, found by three methods that share the definition of a drop.
 
 A drop is a fall of the log of the loss to new lows (not the recovery from a spike) that is
 
 - large enough: `DROP_SIZE`, and `DROP_NOISE` standard deviations of the noise around it;
-- fast enough: at no time slower than `DROP_RATE` for as long as `DROP_PLATEAU` epochs;
-- one: where the fall is slower than `DROP_SHOULDER` of its highest rates on both sides, for as long
-  as a plateau, there are two.
+- fast enough: nowhere slower than `DROP_RATE` for long;
+- one: where the fall slows down for long, there are two.
 
-Both methods turn the curve into levels and rates: "change" fits a staircase (change points by
+All methods turn the curve into levels and rates. "change" fits a staircase (change points by
 penalised least squares, from `ruptures`) and takes the rates within and across its steps; "slope"
-takes the derivative of the smoothed curve. Times are epochs; curves of more than `DROP_POINTS`
-epochs are judged in blocks, each of which then counts as one epoch in all thresholds.
+and "shelves" take the derivative of the smoothed curve. To "change" and "slope", a fall has slowed
+down where it is below `DROP_SHOULDER` of the highest rates before and after, and long is
+`DROP_PLATEAU` epochs. To "shelves", it has below `SHELF_RATE` of the peaks beside, and long is
+`SHELF_LEAST` epochs: so it finds most of the drops that were marked by eye (docs/analysis.md).
+
+Times are epochs; curves of more than `DROP_POINTS` epochs are judged in blocks, each of which then
+counts as one epoch in all thresholds.
 """
 
 from dataclasses import dataclass
 from math import ceil, exp
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as t
+from dynascope.analysis.rate_shelves import Stretch, between_shelves
 from dynascope.analysis.smoothing import (
     block_medians,
     gaussian_mean,
@@ -33,8 +38,8 @@ from dynascope.near_misses import guided
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-Method = Literal["change", "slope"]
-METHODS = ("change", "slope")
+Method = Literal["change", "slope", "shelves"]
+METHODS: tuple[Method, ...] = get_args(Method)
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,8 @@ def loss_drops(
     >>> curve = np.where(np.arange(200) < 120, 0.7, 0.2)
     >>> [(drop.epoch, round(drop.factor, 2)) for drop in loss_drops(curve)]
     [(120, 3.5)]
-    >>> loss_drops(curve, "change")[0].epoch
-    120
+    >>> [loss_drops(curve, method)[0].epoch for method in ("change", "shelves")]
+    [120, 120]
     """
     try:
         values = np.asarray(loss, float)
@@ -103,8 +108,9 @@ class LossCurve:
         if np.ptp(self._log) < t.DROP_SIZE * scale:
             return ()  # as in half of all runs: nothing could be large enough
         level, rate = self._change if method == "change" else self._slope
+        stretches = _between_shelves if method == "shelves" else _between_shoulders
         found = []
-        for first, last in _stretches(rate, t.DROP_RATE * scale):
+        for first, last in stretches(rate, t.DROP_RATE * scale):
             size = float(level[first] - level[last])
             if size >= max(t.DROP_SIZE * scale, t.DROP_NOISE * self._noise(first, last)):
                 found.append(self._drop(first, last, level))
@@ -167,28 +173,37 @@ def _change_points(curve: Array, noise: float) -> npt.NDArray[np.int64]:
     return np.array([0, *search.fit(curve[:, None]).predict(pen=penalty)], np.int64)
 
 
-def _stretches(rate: Array, least: float) -> list[tuple[int, int]]:
-    """First and last index of each stretch between plateaus and shoulders."""
-    flat = _lasting(rate < least)
+def _between_shelves(rate: Array, least: float) -> list[Stretch]:
+    """The stretches between plateaus and shelves."""
+    return [
+        (begin + first, begin + last)
+        for begin, end in _spans(~_lasting(rate < least, t.SHELF_LEAST))
+        for first, last in between_shelves(rate[begin : end + 1], t.SHELF_RATE, t.SHELF_LEAST)
+    ]
+
+
+def _between_shoulders(rate: Array, least: float) -> list[Stretch]:
+    """The stretches between plateaus and shoulders."""
+    flat = _lasting(rate < least, t.DROP_PLATEAU)
     for first, last in _spans(~flat):
         inside = rate[first : last + 1]
         before = np.maximum.accumulate(inside)
         after = np.maximum.accumulate(inside[::-1])[::-1]
         shoulder = inside < t.DROP_SHOULDER * np.minimum(before, after)
-        flat[first : last + 1] = _lasting(shoulder)
+        flat[first : last + 1] = _lasting(shoulder, t.DROP_PLATEAU)
     return _spans(~flat)
 
 
-def _lasting(mask: Mask) -> Mask:
-    """The mask without the runs of True that are too short for a plateau."""
+def _lasting(mask: Mask, least: int) -> Mask:
+    """The mask without the runs of True that are shorter than `least`."""
     result = mask.copy()
     for first, last in _spans(mask):
-        if last - first + 1 < t.DROP_PLATEAU:
+        if last - first + 1 < least:
             result[first : last + 1] = False
     return result
 
 
-def _spans(mask: Mask) -> list[tuple[int, int]]:
-    """First and last index of each run of True."""
+def _spans(mask: Mask) -> list[Stretch]:
+    """The runs of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -220,7 +220,7 @@ def _richness(row: RunRow) -> tuple[int, ...]:
 def _why(row: RunRow) -> str:
     """Why this run is the one to look at.
 
-    >>> _why({"seed": 3, "accuracy": 0.97, "drops": [120, 410], "spikes": 1})
+    >>> _why({"seed": 3, "accuracy": 0.97, "drop_epochs": [120, 410], "spikes": 1})
     'Seed 3 has the richest story: solved, 2 drops of the loss, 1 loss spike.'
     """
     from dynascope.findings.registry import kinds

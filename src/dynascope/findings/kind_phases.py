@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dynascope.analysis.phases import Phases, phases
+from dynascope.analysis.drops import METHODS
+from dynascope.analysis.phases import Phases, phases_by_multisets
 from dynascope.analysis.thresholds import DROP_LEAST
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import and_more, many, share, share_in_words
@@ -14,19 +15,33 @@ from dynascope.plain import plain
 from dynascope.run import Run
 
 _MOST, _MOST_BRIEF = 3, 2  # drops that a cell names
+ALL_VOTES = len(METHODS)
+
+
+def _drop_epochs(row: RunRow) -> list[int] | None:
+    """Where the loss drops; by slope in rows of a time when nothing else was known."""
+    epochs: list[int] | None = row.get("drop_epochs")
+    return row.get("drops") if epochs is None else epochs
 
 
 def _drops(row: RunRow, most: int) -> str:
-    """Where the loss drops; a question mark where two methods do not agree on it."""
-    drops = row["drops"]
-    if drops is None:
+    """Where the loss drops; a question mark at a drop that not all methods see."""
+    epochs = _drop_epochs(row)
+    if epochs is None:
         return "-"
-    doubt = " ?" if row["drops_agree"] is False else ""
-    return (" ".join(map(str, drops[:most])) or "none") + and_more(drops, most) + doubt
+    votes = row["drop_votes"] or [ALL_VOTES] * len(epochs)
+    drops = [f"{e}{'' if v == ALL_VOTES else '?'}" for e, v in zip(epochs, votes, strict=True)]
+    return (" ".join(drops[:most]) or "none") + and_more(drops, most)
 
 
 def _lead(row: RunRow) -> str:
     return "-" if row["lead"] is None else f"{row['lead']:+d}"
+
+
+def _runs_by_count(rows: RunRows, column: str) -> dict[str, int]:
+    """How many runs have how many drops."""
+    counts = Counter(len(row[column]) for row in rows if row[column] is not None)
+    return {str(count): runs for count, runs in sorted(counts.items())}
 
 
 class PhasesKind(Kind[Phases]):
@@ -34,12 +49,14 @@ class PhasesKind(Kind[Phases]):
     parts = ("phases",)
 
     def make(self, run: Run, epoch: int = -1) -> Phases:
-        return phases(run)
+        return phases_by_multisets(run)  # the rest is an analysis of its own, `progress`
 
     def row(self, found: Phases) -> dict[str, Any]:
         return {
             "drops": [drop.epoch for drop in found.by_slope],
             "drops_agree": found.agree if found.measured_to + 1 >= DROP_LEAST else None,
+            "drop_epochs": [drop.epoch for drop in found.drops],
+            "drop_votes": [drop.votes for drop in found.drops],
             "clustered_epoch": found.clustered_epoch,
             "fitted_epoch": found.fitted_epoch,
             "lead": found.lead,
@@ -62,10 +79,10 @@ class PhasesKind(Kind[Phases]):
     def legend(self, rows: RunRows, short: bool = False) -> str:
         """What the signs in the cells of drops mean, of those that are there."""
         most = _MOST_BRIEF if short else _MOST
-        several = any(len(row.get("drops") or ()) > most for row in rows)
-        doubted = any(row.get("drops_agree") is False for row in rows)
+        several = any(len(_drop_epochs(row) or ()) > most for row in rows)
+        doubted = any(set((row.get("drop_votes") or ())[:most]) - {ALL_VOTES} for row in rows)
         told = ["+1: one more"] if several else []
-        told += ["?: two methods disagree"] if doubted else []
+        told += ["?: not all methods see it"] if doubted else []
         return f"drops of the loss: {', '.join(told)}" if told else ""
 
     def totals(self, rows: RunRows) -> Totals:
@@ -75,10 +92,12 @@ class PhasesKind(Kind[Phases]):
             for row in rows
             if row["fitted_epoch"] is not None and row["clustered_epoch"] is not None
         ]
-        drops = Counter(len(row["drops"]) for row in rows if row["drops"] is not None)
+        votes = [vote for row in rows for vote in row["drop_votes"] or ()]
         return {
-            "drops": {str(count): runs for count, runs in sorted(drops.items())},
+            "drops": _runs_by_count(rows, "drops"),
             "drops_agree": share(sum(judged), len(judged)),
+            "drop_epochs": _runs_by_count(rows, "drop_epochs"),
+            "drop_votes": share(votes.count(ALL_VOTES), len(votes)),
             "clustered_first": share(sum(lead > 0 for lead in leads), len(leads)),
             "together": sum(lead == 0 for lead in leads),
             "median_lead": float(np.median(leads)) if leads else None,
@@ -86,8 +105,9 @@ class PhasesKind(Kind[Phases]):
 
     def totals_text(self, totals: Totals) -> Iterator[str]:
         agree, first = totals["drops_agree"], totals["clustered_first"]
-        if agree["of"]:
-            yield f"drops of the loss: two methods agree in {share_in_words(agree)}"
+        votes = totals["drop_votes"]
+        if votes["of"]:
+            yield f"drops of the loss: all methods see {share_in_words(votes, what='drop')}"
         if first["of"]:
             lead = f"; median lead {totals['median_lead']:g} epochs"
             did = share_in_words(first, " that did both")
@@ -104,7 +124,7 @@ class PhasesKind(Kind[Phases]):
             )
 
     def story(self, row: RunRow) -> tuple[int, str]:
-        drops = len(row["drops"] or ())
+        drops = len(_drop_epochs(row) or ())
         return int(drops >= 2), f"{many(drops, 'drop')} of the loss"
 
 

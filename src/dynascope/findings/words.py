@@ -47,13 +47,13 @@ def share(successes: int, trials: int) -> Totals:
     return {"count": int(successes), "of": trials, "interval": interval}
 
 
-def share_in_words(share: Totals, which: str = "") -> str:
+def share_in_words(share: Totals, which: str = "", what: str = "run") -> str:
     """
     >>> share_in_words({"count": 9, "of": 20, "interval": [0.258, 0.658]})
     '9 of 20 runs (45%; 95% interval 26% to 66%)'
     """
     low, high = share["interval"]
-    of = many(share["of"], "run")
+    of = many(share["of"], what)
     part = percent(share["count"] / share["of"], places=0)
     interval = f"95% interval {percent(low, places=0)} to {percent(high, places=0)}"
     return f"{share['count']} of {of}{which} ({part}; {interval})"

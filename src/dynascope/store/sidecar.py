@@ -106,6 +106,10 @@ def _name(ids: Sequence[str], checksums: Sequence[str], rows: Sequence[Row], ver
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+def _first_columns(kind: str) -> set[str]:
+    return {name for name, column in DECLARATIONS[kind].columns.items() if not column.later}
+
+
 class Sidecar(CheckedTable):
     """A sidecar whose footer is right; its columns are read when asked for.
 
@@ -135,16 +139,19 @@ class Sidecar(CheckedTable):
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds whose rows count: of the present version, and with all of their columns."""
+        """The kinds whose rows count: of the present version, and with all columns that it had from
+        the beginning.
+        """
         if not self.current:
             return frozenset()
         made_by, has = self.about["versions"], {*self.about["columns"]}
         known = (kind for kind, now in versions().items() if made_by.get(kind) == now)
-        return frozenset(kind for kind in known if {*DECLARATIONS[kind].columns} <= has)
+        return frozenset(kind for kind in known if _first_columns(kind) <= has)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows, checked; those of kinds that do not count are null."""
+        """Some columns of all rows, checked; those that do not count or are not there are null."""
         skipped = {*columns_of(kind for kind in KINDS if kind not in self.kinds)}
+        skipped |= {*columns_of(self.kinds)} - {*self.about["columns"]}  # not known then
         read = super().table([name for name in columns if name not in skipped])
         found = [
             pa.nulls(len(self), FOUND[name]) if name in skipped else read[name] for name in columns

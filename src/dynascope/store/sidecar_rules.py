@@ -38,6 +38,8 @@ RULES: dict[str, ColumnRule] = {
     "sum_values": _COUNT,
     "sum_apart": whole(0, int(OPTIONS["task.length"].high or 0)),
     "drops": _EPOCHS,
+    "drop_epochs": _EPOCHS,
+    "drop_votes": whole(1, 3),
     "clustered_epoch": _EPOCHS,
     "fitted_epoch": _EPOCHS,
     "lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
@@ -86,6 +88,7 @@ def _together(*columns: Values) -> bool:
 
 AGREEMENTS = (
     Agreement(("analysed", "notes"), _as_many, "a note for each kind"),
+    Agreement(("drop_epochs", "drop_votes"), _as_many, "votes for each drop"),
     Agreement(("spike_epochs", "spike_rises"), _as_many, "a rise for each spike"),
     Agreement(("spike_epochs", "spike_causes"), _as_many, "a cause for each spike"),
     Agreement(("spikes", "spike_epochs"), _counted, "an epoch for each spike"),

@@ -33,6 +33,8 @@ const NEVER = new Set([
   "data", // a digest; the task says that there are data
   "origin",
   "drops",
+  "drop_epochs",
+  "drop_votes",
   "spike_epochs",
   "spike_causes",
   "note",

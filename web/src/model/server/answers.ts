@@ -64,6 +64,10 @@ export interface Drop {
   size: number; // decrease of the logarithm
 }
 
+export interface SeenDrop extends Drop {
+  seen_by: string[]; // the other methods that see it
+}
+
 export interface Analysis {
   circuit: {
     accuracy: number | null;
@@ -82,6 +86,7 @@ export interface Analysis {
     };
   } | null;
   phases: {
+    drops: SeenDrop[];
     by_slope: Drop[];
     clustered_epoch: number | null;
     fitted_epoch: number | null;
