@@ -17,6 +17,7 @@ from dynascope.analysis.phases import Phases as Phases
 from dynascope.analysis.phases import phases as phases
 from dynascope.analysis.shares import Shares as Shares
 from dynascope.analysis.sparsity import sparsity as sparsity
+from dynascope.analysis.spike_null import null_causes as null_causes
 from dynascope.analysis.spikes import Spikes as Spikes
 from dynascope.analysis.spikes import spikes as spikes
 from dynascope.analysis.verdict import VERDICTS as VERDICTS
