@@ -70,6 +70,11 @@ class Cause:
         return False if False in each else None if None in each else True
 
     @property
+    def factor(self) -> float:
+        """By which the loss rises from step to step; below the floor, a loss counts as that."""
+        return self.high / max(self.low, float(np.finfo(np.float32).eps))
+
+    @property
     def tested(self) -> str:
         """`confirmed` in a word or two."""
         return TESTED[self.confirmed]
@@ -104,9 +109,7 @@ def explain(
     past = [part.weights for part in rise.history]
     why = mechanisms(train, past, before, after, rise.steps)
     if why is None:
-        return (
-            "too few steps before it, outside other spikes, can be replayed to know what is usual"
-        )
+        return "too few steps before it, outside other spikes, can be replayed to say what is usual"
     scene = Scene.of(run, replay, train, rise)
     low, high = rise.losses[[0, -1]]
     return Cause(

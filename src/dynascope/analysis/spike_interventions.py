@@ -12,6 +12,8 @@ taken away.
   the same at first. It belongs to the cause `normalisation`.
 - `clip`: no step longer than usual. This removes nearly every spike, whatever it came from, since
   any rise needs movement: it confirms nothing, and is there to be compared with.
+- `nudge`: every weight is changed at random by about a thousandth. This takes nothing away: where
+  it removes the rise as well, training was so sensitive that no other intervention says much.
 - other orders of the same batches: how many spike as well, from the beginning of the epoch and, if
   most do, from twelve epochs earlier.
 
@@ -120,7 +122,7 @@ class Scene:
 
 def interventions(scene: Scene) -> tuple[Intervention, ...]:
     """All that are single changes."""
-    return second_moments(scene), smooth_norm(scene), clip(scene)
+    return second_moments(scene), smooth_norm(scene), clip(scene), nudge(scene)
 
 
 def second_moments(scene: Scene) -> Intervention:
@@ -190,6 +192,15 @@ def clip(scene: Scene) -> Intervention:
 
     rows = scene.replay.altered(scene.epoch, scene.steps, edit=shorten)
     return Intervention("clip", scene.remains(rows))
+
+
+def nudge(scene: Scene) -> Intervention:
+    """The weights at first are others, at random: the control for all the rest."""
+    state = scene.replay.state(scene.epoch)
+    chance = np.random.Generator(np.random.PCG64(0))  # the same every time
+    state[0] *= 1 + th.SPIKE_NUDGE * chance.standard_normal(state.shape[1])
+    rows = scene.replay.altered(scene.epoch, scene.steps, state=state)
+    return Intervention("nudge", scene.remains(rows))
 
 
 def other_orders(scene: Scene, before: float, earlier: float | None) -> Orders:

@@ -4,6 +4,9 @@ Every epoch has a step that raises the loss most. `null_causes` takes epochs tha
 spike, as many as the run has spikes and at similar levels of the loss, through the same naming as
 spikes. A name that they receive as often as spikes do means nothing.
 
+An epoch that ends low may have a spike within, which was over by its end: such a rise is named as a
+spike is, and rightly so. `Cause.factor`, 1.3 or more there, tells it from an epoch that was quiet.
+
 Limits: an epoch that matches is one of the same run, so a run that spikes all the time may have too
 few of them; `batch order` and `unstable state` are what is left where nothing stands out, and so
 are the rule here.

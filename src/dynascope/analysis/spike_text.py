@@ -14,6 +14,7 @@ WITHOUT = {
     "second moments": f"second moments at their largest of {th.SPIKE_HELD} epochs",
     "smooth norm": "a smooth norm",
     "clip": "steps no longer than usual (which removes nearly every spike)",
+    "nudge": "nothing taken away but all weights nudged by a thousandth (the control)",
 }
 
 
