@@ -31,7 +31,7 @@ class Adam:
     step_over_lr: float  # root mean square of the weights' step over the learning rate
 
     def describe(self) -> str:
-        told = f"The batch's gradient was {self.gradient:.3g} times its median"
+        told = f"the batch's gradient was {self.gradient:.3g} times its median"
         if self.surprise is None:
             return f"{told}."
         return (

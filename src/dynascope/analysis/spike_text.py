@@ -1,21 +1,13 @@
 """A spike in words: one sentence that says what and why, then a few short lines."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from dynascope.analysis import thresholds as th
-from dynascope.analysis.spike_causes import Amplified
+from dynascope.analysis.spike_causes import Amplified, Displacement
 from dynascope.analysis.spike_detection import Event
 from dynascope.analysis.spike_explanation import Cause
 from dynascope.analysis.spike_interventions import Intervention, Orders
 from dynascope.number_text import percent
-
-WITHOUT = {
-    "second moments": f"second moments at their largest of {th.SPIKE_HELD} epochs",
-    "smooth norm": "a smooth norm",
-    "clip": "steps no longer than usual (which removes nearly every spike)",
-    "nudge": "nothing taken away but all weights nudged by a thousandth (the control)",
-}
 
 
 @dataclass(frozen=True)
@@ -36,42 +28,51 @@ def told(event: Event, cause: Cause | None, unexplained: str | None) -> Told:
     headline = f"Epoch {event.peak}: {small}{rose}"
     if cause is not None:
         why = f"{headline}; cause: {cause.verdict} ({cause.tested})."
-        return Told(why, (*lines(cause), f"After: {_back(event)}."))
+        return Told(why, (*lines(cause), _after(event, cause)))
     why = f"; not explained: {unexplained}" if unexplained else ""
-    return Told(f"{headline}{why}.", (f"After: {_back(event)}.",))
+    return Told(f"{headline}{why}.", (_after(event, cause),))
 
 
 def lines(cause: Cause) -> tuple[str, ...]:
-    """All but the headline of an explained spike."""
-    return _unusual(cause), _taken_away(cause), _where(cause), _steps(cause), _optimizer(cause)
+    """What was unusual; what interventions left; where it was felt; numbers."""
+    return (
+        _unusual(cause),
+        _remains(cause),
+        _orders(cause.orders),
+        _where(cause),
+        _steps(cause),
+        _optimizer(cause),
+    )
 
 
 def _unusual(cause: Cause) -> str:
     m, d = cause.mechanisms, cause.mechanisms.displacement
     return (
-        f"Against the usual: the weights moved {d.ratio:.3g} times as far ({_left(d)}); the norm "
-        f"of the embeddings amplified {_told(m.embeddings)}, that of the sequence embeddings "
-        f"{_told(m.sequences)}, the feed-forward {_told(m.feed_forward)}. In brackets: what the "
-        "usual would have left of the rise."
+        f"Times the usual: weights moved {d.ratio:.3g} ({_left(d)}); amplified were embeddings "
+        f"{_told(m.embeddings)}, sequence embeddings {_told(m.sequences)}, the feed-forward's "
+        f"input {_told(m.feed_forward)}. In brackets: what the usual would have left of the rise."
     )
 
 
-def _taken_away(cause: Cause) -> str:
-    made = "; ".join(_intervention(each) for each in cause.interventions)
-    return f"Trained again, of the rise remains: {made}. {_orders(cause.orders)}"
+def _remains(cause: Cause) -> str:
+    """`clip` and `nudge` belong to no cause: they are told as what they are, comparisons."""
+    by = {made.name: _intervention(made) for made in cause.interventions}
+    return (
+        f"Remains of the rise: with held second moments, {by['second moments']}; with a smooth "
+        f"norm, {by['smooth norm']}. For comparison: with short steps, as of most spikes, "
+        f"{by['clip']}; after a random nudge, {by['nudge']}."
+    )
 
 
 def _intervention(made: Intervention) -> str:
-    if made.remains is None:
-        return f"with {made.name}, not tested ({made.why_not})"
-    return f"{share(made.remains)} with {WITHOUT[made.name]}"
+    return f"not tested ({made.why_not})" if made.remains is None else share(made.remains)
 
 
 def _orders(orders: Orders) -> str:
-    told = f"{orders.spiking} of {orders.tried} other batch orders spike"
+    told = f"Other batch orders: {orders.spiking} of {orders.tried} spike"
     if orders.spiking_earlier is None:
         return f"{told}."
-    return f"{told}, {orders.spiking_earlier} from {th.SPIKE_EARLIER} epochs earlier."
+    return f"{told}; from {th.SPIKE_EARLIER} epochs earlier, {orders.spiking_earlier}."
 
 
 def _where(cause: Cause) -> str:
@@ -83,37 +84,36 @@ def _where(cause: Cause) -> str:
 
 def _steps(cause: Cause) -> str:
     steps = "one step" if cause.steps == 1 else f"{cause.steps} steps"
-    earlier = cause.aftershock_of
-    after = "" if earlier is None else f" It came soon after the spike at epoch {earlier}."
     return (
         f"Steps: in epoch {cause.epoch}, after step {cause.step}, {steps} raised the loss from "
-        f"{cause.low:.3g} to {cause.high:.3g}, the largest by {share(cause.largest)} of that. In "
-        f"float64 it {'recurs' if cause.recurs_in_float64 else 'does not recur'}.{after}"
+        f"{cause.low:.3g} to {cause.high:.3g}; the largest made {share(cause.largest)} of that."
     )
 
 
 def _optimizer(cause: Cause) -> str:
-    if cause.sharpness is None:
-        return f"Optimizer: {cause.adam.describe()}"
-    return (
-        f"Optimizer: {cause.adam.describe()} The preconditioned sharpness was "
-        f"{cause.sharpness:.2g} of its limit."
-    )
+    sharp = cause.sharpness
+    more = "" if sharp is None else f" The sharpness in its metric was {sharp:.2g} of its limit."
+    return f"Optimizer: {cause.adam.describe()}{more}"
 
 
-def _back(event: Event) -> str:
-    if event.recovery is None:
-        return "the loss never came back near its median"
+def _after(event: Event, cause: Cause | None) -> str:
     later = "1 epoch" if event.recovery == 1 else f"{event.recovery} epochs"
-    return f"the loss was back near its median {later} later"
+    back = "never" if event.recovery is None else f"{later} later"
+    told = [f"After: the loss was back near its median {back}."]
+    if cause is not None and cause.aftershock_of is not None:
+        told.append(f"It came soon after the spike at epoch {cause.aftershock_of}.")
+    if cause is not None:
+        again = "recurs" if cause.recurs_in_float64 else "does not recur"
+        told.append(f"In float64 it {again}.")
+    return " ".join(told)
 
 
-def _left(judged: Any) -> str:
+def _left(judged: Amplified | Displacement) -> str:
     return share(1 - judged.removed)
 
 
 def _told(stage: Amplified) -> str:
-    return f"{stage.ratio:.3g} times ({_left(stage)})"
+    return f"{stage.ratio:.3g} ({_left(stage)})"
 
 
 def share(value: float) -> str:

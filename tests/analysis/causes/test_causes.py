@@ -1,6 +1,7 @@
 """Causes of spikes: mechanisms, and spikes planted with a known cause."""
 
 import dataclasses
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -255,9 +256,9 @@ def test_shares_are_told_from_0_to_100_percent(run):
         ),
     )
     text = lines(odd)[0]
-    assert "times as far (0%); " in text
-    assert "times (100%), the feed-forward" in text
-    assert "times (56%). In brackets" in text
+    assert re.search(r"weights moved \S+ \(0%\); amplified were", text)
+    assert re.search(r"sequence embeddings \S+ \(100%\), the feed-forward", text)
+    assert re.search(r"the feed-forward's input \S+ \(56%\)\. In brackets", text)
     assert "-" not in text.replace("feed-forward", "")
 
 

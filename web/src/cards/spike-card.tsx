@@ -47,7 +47,9 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
   const moved = same ? movement(before, after)[0] : undefined;
   return (
     <>
-      <p class="verdict">{spike ? <Headline spike={spike} /> : "Looking for spikes."}</p>
+      <p class={spike ? "headline" : "verdict"}>
+        {spike ? <Headline spike={spike} /> : "Looking for spikes."}
+      </p>
       {spike && (
         <ul class="told">
           {spike.told.lines.map((line) => (
