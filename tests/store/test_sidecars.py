@@ -42,7 +42,7 @@ def test_columns_have_names_of_their_own() -> None:
 THRESHOLDS = {
     "circuit": (1, "9a6a6895f735"),
     "phases": (1, "ada7f5716714"),
-    "spikes": (2, "2955a00b74b9"),
+    "spikes": (2, "dfafa7db1b8e"),
 }
 
 

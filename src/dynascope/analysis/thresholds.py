@@ -77,6 +77,7 @@ SPIKE_ORDERS = 10  # other orders of the same batches: enough to tell "few" from
 SPIKE_EARLIER = 12  # epochs: an unstable state has been built up since, the batches' luck has not
 SPIKE_SAME = 0.01  # of the loss: another norm that changes it by more at once is another model
 SPIKE_NUDGE = 1e-3  # of each weight, at random: as much as one step of the default changes it
+SPIKE_EDITS = 2**27  # steps times sequences: to change the state after each takes a second there
 SPIKE_LOOKS = 16  # losses of another order, at most, spread over its steps
 
 # ---- sparsity, attention, geometry --------------------------------------------------------------

@@ -200,6 +200,13 @@ def test_what_cannot_be_made_says_why(changes, make, why):
     assert (made.remains, made.removes, made.why_not) == (None, None, why)
 
 
+@pytest.mark.parametrize("make", [si.second_moments, si.clip])
+def test_epochs_of_too_many_steps_are_not_changed_step_by_step(run, monkeypatch, make):
+    monkeypatch.setattr(th, "SPIKE_EDITS", 64 * 2048)
+    assert make(_scene(run, 200, 64)).remains is not None
+    assert make(_scene(run, 200, 65)).why_not == "its epoch has too many steps"
+
+
 # ---- spikes planted with a known cause -----------------------------------------------------------
 def _spike(run: ds.Run, edit: State) -> Spike:
     """The first spike after the end of a run, trained on after an edit of its state."""
