@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import dynascope as ds
+import spike_tables
 from dynascope.analysis import VERDICTS
 from dynascope.findings.words import wilson
 from pages import publish
@@ -69,6 +70,7 @@ def measure(seeds: range) -> dict[str, Any]:
         "spikes": sum(row["spikes"] or 0 for row in rows),
         "runs_with_spikes": sum(bool(row["spikes"]) for row in rows),
         "causes": {cause: [count, *interval(rows, cause)] for cause, count in causes.most_common()},
+        "spike_tests": spike_tables.measure(runs),
     }
 
 
@@ -142,6 +144,8 @@ def causes(r: dict[str, Any]) -> str:
     total = sum(count for count, _, _ in r["causes"].values())
     for cause, (count, low, high) in r["causes"].items():
         lines.append(f"| {cause} | {count} | {count / total:.0%} ({low:.0%} to {high:.0%}) |")
+    if "spike_tests" in r:  # not in results from before there were tests
+        lines += ["", spike_tables.tables(r["spike_tests"])]
     return "\n".join(lines)
 
 

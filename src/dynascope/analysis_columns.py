@@ -157,12 +157,19 @@ DECLARATIONS = {
         },
     ),
     "spikes": Declaration(
-        version=1,
+        version=2,
         columns={
             "spikes": Column("int64", "number of spikes of the train loss", True),
             "spike_epochs": Column("list<int64>", "epoch at which each is highest", True),
             "spike_rises": Column("list<double>", "height of each over the recent median"),
             "spike_causes": Column("list<string>", "cause of each, or unexplained", True),
+            "spike_confirmed": Column(
+                "list<string>", "whether its cause is confirmed, not confirmed or not tested"
+            ),
+            "spike_small": Column("list<bool>", "whether it rises less than twofold"),
+            "spike_sharpness": Column(
+                "list<double>", "preconditioned sharpness before each, over its limit; may be null"
+            ),
         },
     ),
     "sparsity": Declaration(

@@ -3,11 +3,14 @@
 Replay starts from the nearest kept state and does what the run did, bit for bit. A run whose
 weights were changed by hand has pieces: within one, each row follows from the row before. All
 pieces lie in one array, so the caller's `most` steps are all the memory that replay takes.
+
+`altered` is the same with one thing changed: the batches in another order, a state edited after
+every step, another option of the model. With nothing changed it gives the bits of the run.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +21,17 @@ from dynascope.cached import cached_property
 from dynascope.edits import steps_per_epoch
 from dynascope.errors import DynascopeError
 from dynascope.run import Run
-from dynascope.trainer import Trainer
+from dynascope.tape import Kernel
+from dynascope.trainer import Trainer, make_kernel
 
 Array = npt.NDArray[Any]
 
 _ALL = 2**62  # steps: no limit
-_BLOCK = 2**22  # bytes of weights in double precision at a time
+_MARKS = 3  # states that are remembered, and the latest
+_BLOCK = 2**22  # bytes of weights in double precision, or of states, at a time
+
+# Of a state [3, packed], in place; given the weights before the step.
+StateEdit = Callable[[Array, Array], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,10 @@ class Piece:
         """Steps done at the last row."""
         return self.done + len(self.curves)
 
+    def part(self, start: int, stop: int) -> "Piece":
+        """Its steps from `start` to `stop`, counted from its own first."""
+        return Piece(self.done + start, self.weights[start : stop + 1], self.curves[start:stop])
+
 
 _GRADIENTS = [i for i, name in enumerate(_kernel.STEP_CURVE_NAMES) if name.startswith("grad_norm/")]
 
@@ -59,7 +71,8 @@ class Replay:
             )
         self._run, self._config = run, run.config
         self._kernel = Trainer.at(run, 0)._kernel
-        self._marks = {0: self._kernel.state()}  # states to start from, besides those kept
+        self._start = self._kernel.state()
+        self._marks: dict[int, Array] = {}  # the last states that were gone to, besides those kept
         self.per_epoch = steps_per_epoch(run.config)
         self.step_bytes = run.weights[0].nbytes
 
@@ -75,7 +88,6 @@ class Replay:
         low = high = 0  # rows of the last piece
         for a, b in itertools.pairwise(edges):
             self._go(a)
-            self._marks = {0: self._marks[0], a: self._kernel.state()}
             self._kernel.advance(1, skipped)
             done, skipped = a * self.per_epoch + skipped, 0
             if pieces and pieces[-1].end == done and self._stands_at(weights[high]):
@@ -92,6 +104,54 @@ class Replay:
         self._go(epoch)
         self._kernel.advance(1, steps)
         return self._kernel.state()
+
+    def states(self, first: int, last: int) -> Iterator[Array]:
+        """Blocks of states [n, 3, packed]: those at the ends of the epochs first to last."""
+        packed, dtype = self._run.weights.shape[1], self._run.weights.dtype
+        size = max(1, _BLOCK // (3 * self.step_bytes))
+        kept = [int(e) for e in self._run.state_epochs if first < e <= last]  # edited, perhaps
+        edges = sorted({*range(first, last + 1, size), *kept, last + 1})
+        for a, b in itertools.pairwise(edges):
+            self._go(a)
+            rows = np.empty((b - a, 3, packed), dtype)
+            rows[0] = self._kernel.state()
+            self._kernel.advance(b - a - 1, _ALL, states=rows[1:], state_every=1)
+            yield rows
+
+    def altered(
+        self,
+        epoch: int,
+        steps: int,
+        *,
+        state: Array | None = None,
+        order: int | None = None,
+        options: Mapping[str, object] | None = None,
+        edit: StateEdit | None = None,
+    ) -> Array:
+        """[steps + 1, packed]: weights step by step, from the run's state at the end of an epoch.
+
+        `state`: another one to begin with. `order`: the epoch whose batches come instead of those
+        after `epoch` (one that the run never had gives an order that it never saw). `options`:
+        other ones, by their whole names. `edit` changes the state after each step. Rows after a
+        divergence are NaN.
+        """
+        state = self.state(epoch) if state is None else state
+        kernel = self._kernel if options is None else self._with(options)
+        kernel.set_state(state, epoch if order is None else order, self._run.steps_done(epoch))
+        rows = np.full((steps + 1, state.shape[1]), np.nan, state.dtype)
+        rows[0] = state[0]
+        if edit is None:
+            kernel.advance(_ALL, steps, step_weights=rows[1:])
+            return rows
+        for step in range(steps):
+            kernel.advance(_ALL, 1)
+            if kernel.diverged >= 0:
+                break
+            snapshot, numbers, progress = kernel.snapshot()
+            edit(rows[step], snapshot[:3])
+            kernel.restore(snapshot, numbers, progress)
+            rows[step + 1] = snapshot[0]
+        return rows
 
     def in_float64(self, epoch: int, steps: int, skipped: int = 0) -> Iterator[Array]:
         """Blocks of rows [n, packed], `steps` + 1 in all: weights in double precision, from the
@@ -110,17 +170,14 @@ class Replay:
             yield rows
 
     @cached_property
-    def _twin(self) -> "_kernel.Trainer32 | _kernel.Trainer64":
-        start = replace(
-            self._run,
-            config=self._config.replace({"precision": "float64"}),
-            table=self._run.table[:1].astype(np.float64),
-            weights=self._run.weights[:1].astype(np.float64),
-            weight_epochs=self._run.weight_epochs[:1],
-            states=self._run.states[:0].astype(np.float64),
-            state_epochs=self._run.state_epochs[:0],
-        )
-        return Trainer.at(start, 0)._kernel
+    def _twin(self) -> Kernel:
+        return self._with({"precision": "float64"})
+
+    def _with(self, options: Mapping[str, object]) -> Kernel:
+        """Another kernel for the same run, with other options."""
+        config = self._config.replace(options)
+        start = self._run.parameters(0).astype(config.precision)
+        return make_kernel(config, self._run.seed, self._run.data, start)
 
     def _room(self, rows: int) -> tuple[Array, Array]:
         """For the weights and the curves of so many steps."""
@@ -150,9 +207,11 @@ class Replay:
     def _go(self, epoch: int) -> None:
         """To the end of an epoch: from the nearest state that is known."""
         kept = self._run.state_epochs[self._run.state_epochs <= epoch]
-        nearest = max(e for e in self._marks if e <= epoch)
-        state = self._marks[nearest]
+        nearest = max((e for e in self._marks if e <= epoch), default=0)
+        state = self._marks.get(nearest, self._start)
         if len(kept) and kept[-1] >= nearest:
             nearest, state = int(kept[-1]), np.ascontiguousarray(self._run.states[len(kept) - 1])
         self._kernel.set_state(state, nearest, self._run.steps_done(nearest))
-        self._kernel.advance(epoch - nearest, _ALL)
+        if epoch > nearest:
+            self._kernel.advance(epoch - nearest, _ALL)
+            self._marks = dict([*self._marks.items()][-_MARKS:]) | {epoch: self._kernel.state()}

@@ -49,9 +49,10 @@ class Tape:
     @classmethod
     def of(cls, run: Run, epoch: int) -> "Tape":
         """The tape as it was when `run` had reached `epoch`."""
+        recorded = run.table[: epoch + 1]  # first: it is damage if that is not so long
         tape = cls(run.config, run.edits)
         tape.reserve(max(epoch, run.config.training.epochs))
-        tape.table[: epoch + 1] = run.table[: epoch + 1]
+        tape.table[: epoch + 1] = recorded
         for kept, at in zip(run.weights, run.weight_epochs, strict=True):
             if at <= epoch and _is_regular(at, tape._weights_every):
                 tape._weights[at // tape._weights_every if at else 0] = kept

@@ -252,7 +252,12 @@ def test_it_describes_itself(found):
     text = found.describe()
     assert f"{len(found.spikes)} loss spikes." in text
     assert "Epoch 325: the train loss rose to 0.0773" in text
-    assert text.count("Cause: ") == len(found.spikes)
+    assert text.count("; cause: ") == len(found.spikes)
+    for spike in found.spikes:
+        assert spike.describe() == "\n  ".join([spike.told.headline, *spike.told.lines])
+        assert spike.told.headline.count(". ") == 0  # one sentence
+        assert spike.cause.verdict in spike.told.headline
+        assert f"({spike.cause.tested})." in spike.told.headline
 
 
 def test_without_gradient_norms_it_says_so():

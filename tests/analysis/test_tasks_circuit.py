@@ -182,9 +182,9 @@ def test_a_grid_over_tasks(tmp_path: Path) -> None:
         assert (run.task.targets(run.examples()[0]) == run.examples()[1]).all()
         holds = next(row for row in found if row["id"] == run.id)
         if run.config.task.name != "modular-addition":
-            assert holds["alias_share"] is None
+            assert holds["sum_share"] is None
         else:
-            assert holds["alias_share"] is not None
+            assert holds["sum_share"] is not None
 
 
 def test_a_report_names_the_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

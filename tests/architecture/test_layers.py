@@ -35,7 +35,7 @@ LAYERS = (
     ("data", "parameters", "tasks", "model", "projection", "torch"),
     ("edits", "run_size", "services", "curves", "run", "stopped", "tape", "trainer"),
     ("engine",),
-    ("second_order", "replay", "epoch_replay"),
+    ("second_order", "optimizer_metric", "sharpness", "replay", "epoch_replay"),
     ("store",),
     ("analysis",),
     ("theory",),

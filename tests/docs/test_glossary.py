@@ -47,8 +47,9 @@ def test_every_column_of_a_table_of_runs_is_explained() -> None:
 def test_every_verdict_and_cause_is_explained() -> None:
     known = {entry.id for entry in ENTRIES}
     assert {*VERDICTS} <= known
-    causes = ("optimizer", "normalisation", "feed-forward", "other", "unexplained")
-    assert {f"cause.{name}" for name in causes} <= known
+    causes = ("optimizer", "normalisation", "feed-forward", "batch order", "unstable state")
+    for name in (*causes, "other", "unexplained"):
+        assert f"cause.{name.replace(' ', '-')}" in known
 
 
 def test_thresholds_are_those_of_the_analysis() -> None:
@@ -74,6 +75,11 @@ def test_thresholds_are_those_of_the_analysis() -> None:
     for cause in ("optimizer", "normalisation", "feed-forward"):
         assert "at least half of the rise" in texts[f"cause.{cause}"]
     assert thresholds.SPIKE_REMOVED == 0.5
+    assert (thresholds.SPIKE_REMAINS, "less than half" in texts["spike.confirmed"]) == (0.5, True)
+    assert (thresholds.SPIKE_SMALL, "twice" in texts["spike.small"]) == (2, True)
+    for cause in ("batch-order", "unstable-state"):
+        assert (thresholds.SPIKE_ORDERS, "of ten other" in texts[f"cause.{cause}"]) == (10, True)
+        assert (thresholds.SPIKE_EARLIER, "twelve" in texts[f"cause.{cause}"]) == (12, True)
 
 
 # ---- what people read ----------------------------------------------------------------------------

@@ -22,7 +22,12 @@ from dynascope.plain import plain
 
 ROOT = Path(ds.__file__).parent
 FORMAT = (ROOT / "store" / "FORMAT.md").read_text()
-TYPES = {"double": "float64", "list<int64>": "list of int64", "list<double>": "list of float64"}
+TYPES = {
+    "double": "float64",
+    "list<int64>": "list of int64",
+    "list<double>": "list of float64",
+    "list<bool>": "list of bool",
+}
 
 
 def test_a_kind_is_a_file_of_its_name() -> None:

@@ -328,7 +328,7 @@ def test_analyses_are_those_of_python(server: Server, runs: ds.Runs) -> None:
     assert told["phases"] == plain(phases) | {"told": phases.describe()}
     spikes = ds.analysis.spikes(run)
     assert [each["told"] for each in told["spikes"]["spikes"]] == [
-        each.describe() for each in spikes.spikes
+        {"headline": each.told.headline, "lines": list(each.told.lines)} for each in spikes.spikes
     ]
     assert told["notes"] == {}
     shares = told["shares"]

@@ -134,7 +134,10 @@ class TestSweep:
         before = files(folder)
         runs = ds.sweep(make_stores.GRID, folder, threads=1, progress=False)
         assert runs.ids == [run["id"] for run in expected(name, "sweep")["runs"]]
-        assert files(folder) == before
+        after = files(folder)
+        assert before.items() <= after.items()
+        # Analyses are made again where a kind has another version by now, or more columns.
+        assert {Path(file).parts[0] for file in after.keys() - before.keys()} <= {"analyses"}
 
     def test_extended(self, name: str, tmp_path: Path) -> None:
         """Only what is new is trained, and parents of an old format have children of today's."""

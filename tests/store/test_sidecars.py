@@ -42,7 +42,7 @@ def test_columns_have_names_of_their_own() -> None:
 THRESHOLDS = {
     "circuit": (1, "9a6a6895f735"),
     "phases": (1, "2b8eb1a91314"),
-    "spikes": (1, "16d8e8cb7728"),
+    "spikes": (2, "dfafa7db1b8e"),
     "sparsity": (1, "1ed0239517b0"),
     "attention": (1, "cb72e5b4fa55"),
     "tandem": (1, "cf173c468f2e"),

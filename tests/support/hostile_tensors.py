@@ -19,8 +19,14 @@ from resign import SAME, Shard, Store, nested, wrong_values
 
 
 def _header_kind(change: Callable[[dict[str, Any], random.Random], Any]) -> Kind:
+    def tried(header: dict[str, Any], rng: random.Random) -> Any:
+        try:
+            return change(header, rng)
+        except (AttributeError, IndexError, KeyError, TypeError):
+            return SAME  # another kind has left nothing that this one could change
+
     def apply(store: Store, rng: random.Random) -> None:
-        pick(store, rng).change_header.append(lambda header: change(header, rng))
+        pick(store, rng).change_header.append(lambda header: tried(header, rng))
 
     return apply
 

@@ -9,8 +9,9 @@ import pytest
 from small_runs import TINY, Array, oracle, trained
 
 import dynascope as ds
+from dynascope.optimizer_metric import learning_rate
 from dynascope.run import Origin
-from dynascope.theory import _metric, curvature, spectrum
+from dynascope.theory import curvature, spectrum
 from dynascope.theory import curvature_thresholds as t
 from dynascope.theory.symmetry import shifts
 
@@ -78,7 +79,7 @@ def test_eigenvalues_in_closed_form() -> None:
 
 
 def adam_scale(run: ds.Run, epoch: int) -> Array:
-    """D of the module `_metric`, parameter by parameter, from the run's own record."""
+    """D of the module `optimizer_metric`, parameter by parameter, from the run's own record."""
     training, steps = run.config.training, 4 * epoch
     second = run.states[list(run.state_epochs).index(epoch)][2].astype(float)
     made = ds.Parameters.from_flat(second, run.config.shapes)
@@ -188,7 +189,7 @@ def test_the_learning_rate_is_the_one_that_moves_the_weights(changes: dict[str, 
     for epoch in range(run.epochs):
         moved = np.linalg.norm(run.weights[epoch + 1] - run.weights[epoch])
         rate = moved / np.linalg.norm(gradient_of(run, epoch))
-        assert _metric.learning_rate(run.config, epoch) == pytest.approx(rate, rel=1e-9)
+        assert learning_rate(run.config, epoch) == pytest.approx(rate, rel=1e-9)
         assert curvature(run, epoch + 1).sharpness_limit == pytest.approx(2 / rate, rel=1e-9)
 
 

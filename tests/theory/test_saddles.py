@@ -14,11 +14,11 @@ import dynascope as ds
 from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import phases
 from dynascope.edits import steps_per_epoch
+from dynascope.optimizer_metric import learning_rate
 from dynascope.replay import Replay
 from dynascope.run import Origin
 from dynascope.theory import Plateau, flat_directions, saddles
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import learning_rate
 from dynascope.theory.curvature import Follower
 from dynascope.theory.escape import bends as bends_at
 

@@ -24,6 +24,7 @@ from dynascope.analysis.shares import Shares as Shares
 from dynascope.analysis.sparsity import sparsity as sparsity
 from dynascope.analysis.speed import Speed as Speed
 from dynascope.analysis.speed import speed as speed
+from dynascope.analysis.spike_null import null_causes as null_causes
 from dynascope.analysis.spikes import Spikes as Spikes
 from dynascope.analysis.spikes import spikes as spikes
 from dynascope.analysis.step_over_length import StepOverLength as StepOverLength

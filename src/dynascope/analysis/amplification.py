@@ -77,7 +77,7 @@ class Passage:
     def _decoded(self) -> Array:
         """[n]: how far that moves the logits, but for what moves them all alike."""
         step = self._held["logits"] - self.before["logits"]
-        return _lengths(step - step.mean(axis=1, keepdims=True))
+        return lengths(step - step.mean(axis=1, keepdims=True))
 
     @cached_property
     def rises(self) -> Array:
@@ -99,9 +99,9 @@ class Passage:
         """The first part of the way, so long at most, for sequences weighted as at its end."""
         before, after = self._weights
         step = after - before
-        if _lengths(step) <= length:
+        if lengths(step) <= length:
             return self
-        return Passage(self._train, before, before + step * (length / _lengths(step)), self)
+        return Passage(self._train, before, before + step * (length / lengths(step)), self)
 
     def amplification(self) -> dict[str, float]:
         """How far each stage's output moves for each unit that its input moves."""
@@ -147,12 +147,12 @@ class Passage:
         old, new = self.before[name], self.after[name]
         share = _share(limit, self._moved(name))
         between = old + share * (new - old)
-        length = _lengths(between)[..., None]
-        ends = _lengths(old)[..., None] * (1 - share) + _lengths(new)[..., None] * share
+        length = lengths(between)[..., None]
+        ends = lengths(old)[..., None] * (1 - share) + lengths(new)[..., None] * share
         return np.where(length > 0, between * ends / np.where(length > 0, length, 1), old)
 
     def _moved(self, name: str) -> Array:
-        return _lengths(self.after[name] - self.before[name])
+        return lengths(self.after[name] - self.before[name])
 
     def _losses(self, seen: SeenVectors) -> Array:
         logits = seen["logits"]
@@ -168,7 +168,8 @@ def _hurt(rises: Array) -> Array:
     return positive if positive.any() else np.ones_like(positive)
 
 
-def _lengths(vectors: Array) -> Array:
+def lengths(vectors: Array) -> Array:
+    """Of vectors along the last axis."""
     return np.asarray(np.sqrt((vectors**2).sum(axis=-1)))
 
 

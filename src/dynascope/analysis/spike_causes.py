@@ -1,9 +1,10 @@
 """Why the loss rose: what was unusual about the steps that raised it, and what if it had not been.
 
-The rise is found among the steps of the spike's epoch: from a low of the loss on the whole train
-set to the next high. Three things can make an ordinary moment of training a bad one, and each is
-judged twice. First against what was usual in the steps before (about 128 of them), over as many
-steps as the rise takes; then by taking it away and looking how much of the rise is left:
+Three things can make an ordinary moment of training a bad one, and each is judged twice. First
+against what was usual in the steps before (about 128 of them, without those of other spikes), over
+as many steps as the rise takes; then by taking it away inside the model and looking how much of the
+rise is left. That is a quick screen, which names a cause; `spike_interventions` tests it, by
+training the epoch again. The three:
 
 - `optimizer`: the weights moved much farther than usual. Taken away: the same displacement, as long
   as usual.
@@ -12,13 +13,17 @@ steps as the rise takes; then by taking it away and looking how much of the rise
 - `feed-forward`: its output moved much farther than usual for how far its input moved (its own
   weights held), because sequence embeddings were where it is steep. Taken away: likewise.
 
+Shortening the step removes nearly every spike, whatever it came from: that alone names nothing. So
+a long step counts only if it is longer than usual.
+
 Amplification is a local property. It is measured over the first part of the displacement, as long
 as is usual: a displacement twenty times as long meets steeper places because it is long.
 
 A cause must be unusual and its absence must remove most of the rise. Several can be, since without
 either of them there would have been no spike; one that another dwarfs is not named, since the more
-sequences are hurt, the nearer those are to a steep place. None is: `other`. Then the steps were of
-ordinary size and passed ordinary places; the attribution still says which weights did it.
+sequences are hurt, the nearer those are to a steep place. If none is, the steps were of ordinary
+size and passed ordinary places; the attribution still says which weights did it, and other orders
+of the same batches say whether it was their order or a state that had become unstable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,8 +91,8 @@ class Mechanisms:
     history: int  # displacements that "usual" is the median of
 
     @property
-    def verdict(self) -> str:
-        """`normalisation`, `feed-forward`, `optimizer`, several joined by "+", or `other`."""
+    def causes(self) -> tuple[str, ...]:
+        """Those that stand out, of `normalisation`, `feed-forward` and `optimizer`."""
         d = self.displacement
         factors = {
             "normalisation": max(self._factor(self.embeddings), self._factor(self.sequences)),
@@ -95,42 +100,12 @@ class Mechanisms:
             "optimizer": d.ratio if d.stands_out else 1.0,
         }
         least = max(factors.values()) ** th.SPIKE_SHARE
-        return "+".join(name for name, by in factors.items() if 1 < by >= least) or "other"
+        return tuple(name for name, by in factors.items() if 1 < by >= least)
 
     def _factor(self, stage: Amplified) -> float:
         """Its ratio when it stands out, and not only after a displacement far below the usual."""
         outdone = stage.ratio * self.displacement.ratio < th.SPIKE_AMPLIFIED
         return stage.ratio if stage.stands_out and not outdone else 1.0
-
-
-def find_rise(losses: Array, before: float, begin: int = 0) -> tuple[int, int]:
-    """The rows between which the loss first rises to the spike: a low and the high after it.
-
-    The spike's level is half way, by factors, from the loss before to the highest. The stretch
-    around the first crossing from row `begin` on reaches down to the low, which may be earlier, and
-    up to the high, less a slow creep at either end.
-
-    >>> find_rise(np.array([1, 1, 0.9, 0.91, 8, 9, 2, 10.0]), before=1.0)
-    (3, 5)
-    """
-    tail = losses[begin:]
-    level = np.sqrt(before * tail.max())
-    up = np.flatnonzero((tail[:-1] <= level) & (tail[1:] > level))
-    at = begin + (int(up[0]) if len(up) else int(np.argmax(np.diff(tail))))
-    low, high = at, at + 1
-    while low > 0 and losses[low - 1] < losses[low]:
-        low -= 1
-    while high + 1 < len(losses) and losses[high + 1] > losses[high]:
-        high += 1
-    if losses[high] <= losses[low]:
-        return low, high  # it only falls
-    # Below, by factors: of a rise from 1e-6 to 1 the beginning counts. Above, as the loss does.
-    least = max(losses[low], np.finfo(np.float32).eps)  # a loss can be 0
-    onset = least * (max(losses[high], least) / least) ** th.SPIKE_EDGE
-    low += int(np.flatnonzero(losses[low:high] <= onset)[-1])
-    top = losses[high] - th.SPIKE_EDGE * (losses[high] - losses[low])
-    high = low + 1 + int(np.flatnonzero(losses[low + 1 : high + 1] >= top)[0])
-    return low, high
 
 
 def mechanisms(

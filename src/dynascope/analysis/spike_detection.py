@@ -47,6 +47,16 @@ class Event:
         """The peak over the level before; infinite when that was 0."""
         return self.height / self.before if self.before > 0 else float("inf")
 
+    @property
+    def stop(self) -> int:
+        """The epoch after the last one above."""
+        return self.start + self.duration
+
+    @property
+    def small(self) -> bool:
+        """A rise by less than a factor of two: seen on a plateau, and of little consequence."""
+        return self.rise < th.SPIKE_SMALL
+
 
 @dataclass(frozen=True)
 class Detected:

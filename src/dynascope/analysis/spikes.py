@@ -1,7 +1,8 @@
 """Loss spikes of a run: where they are by three definitions, and why.
 
-`spikes(run)` is the way in. Definitions are in `spike_detection`, causes in `spike_causes`; a spike
-is explained from an exact replay of the steps around it.
+`spikes(run)` is the way in. Definitions are in `spike_detection`. A spike is explained from an
+exact replay of the steps around it: `spike_rise` finds them, `spike_causes` names a cause,
+`spike_interventions` tests it, `spike_text` tells it.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from dynascope.analysis.correlation import correlation, rank_correlation
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.spike_detection import Detected, Event, robust, skip_step, spike_score
 from dynascope.analysis.spike_explanation import Cause, explain
+from dynascope.analysis.spike_text import Told, told
 from dynascope.errors import expected
 from dynascope.near_misses import guided
 from dynascope.replay import Replay
@@ -35,16 +37,14 @@ class Spike(Event):
     cause: Cause | None = None
     unexplained: str | None = None
 
+    @property
+    def told(self) -> Told:
+        """What happened: a sentence, then a few lines."""
+        return told(self, self.cause, self.unexplained)
+
     def describe(self) -> str:
-        """What happened, in sentences."""
-        back = "never" if self.recovery is None else f"{_epochs(self.recovery)} later"
-        told = (
-            f"Epoch {self.peak}: the train loss rose to {self.height:.3g}, {self.rise:.3g} times "
-            f"its recent median, and was back near it {back}."
-        )
-        if self.cause is not None:
-            return f"{told} {self.cause.describe()}"
-        return f"{told} Not explained: {self.unexplained}." if self.unexplained else told
+        """The same as text."""
+        return str(self.told)
 
 
 @dataclass(frozen=True)
@@ -128,19 +128,38 @@ def spikes(run: Run, why: bool = True, most: int | None = None) -> Spikes:
         raise expected("most", "None or a whole number of at least 0", most)
     run = run.loaded()
     last = last_sound_epoch(run)
-    floor = float(np.finfo(run.config.precision).eps)  # of one sequence's loss: less is rounding
-    losses = run.curves["train_loss"][: last + 1].astype(float)
-    norms = gradient_norms(run, last)
-    loss = _definitions(losses, floor)
+    losses, norms = run.curves["train_loss"][: last + 1].astype(float), gradient_norms(run, last)
+    judged = judged_losses(run, last)
+    loss = _definitions(losses, _floor(run))
     found = [Spike(**vars(event)) for event in loss.robust.spikes]
     return Spikes(
-        spikes=tuple(_explained(run, found, np.maximum(losses, floor), most) if why else found),
+        spikes=tuple(_explained(run, found, judged, most) if why else found),
         loss=loss,
         gradient_norm=None if norms is None else _definitions(norms, 0.0),
-        tandem=None if norms is None else tandem(np.maximum(losses, floor), norms, found),
+        tandem=None if norms is None else tandem(judged, norms, found),
         last_epoch=last,
         diverged=run.diverged,
     )
+
+
+def judged_losses(run: Run, last: int) -> Array:
+    """The train loss by epoch up to `last`, values below the floor raised to it."""
+    losses = run.curves["train_loss"][: last + 1].astype(float)
+    return np.asarray(np.maximum(losses, _floor(run)))
+
+
+def _floor(run: Run) -> float:
+    """Of one sequence's loss: less is rounding."""
+    return float(np.finfo(run.config.precision).eps)
+
+
+def why_not_explained(run: Run) -> str | None:
+    """Why no spike of a run can be explained; None: they can be."""
+    if run.origin is not None and run.origin.kind == "import":
+        return "an imported run cannot be replayed, since its data and moments were not kept"
+    if run.edits or not run.replayable:
+        return "its options changed during training, or are not known"
+    return None
 
 
 def gradient_norms(run: Run, last: int) -> Array | None:
@@ -182,20 +201,18 @@ def _explained(run: Run, found: list[Spike], losses: Array, most: int | None) ->
     chosen = set(order[:most])
     if not chosen:
         return found
-    if run.origin is not None and run.origin.kind == "import":
-        why = "an imported run cannot be replayed, since its data and moments were not kept"
-        return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
-    if run.edits or not run.replayable:
-        why = "its options changed during training, or are not known"
-        return [Spike(**{**vars(spike), "unexplained": why}) for spike in found]
+    why_not = why_not_explained(run)
+    if why_not is not None:
+        return [Spike(**{**vars(spike), "unexplained": why_not}) for spike in found]
     replay, train = Replay(run), TrainSet.of(run)
 
-    def told(spike: Spike) -> Spike:
-        cause = explain(run, replay, train, spike, losses)
+    def explained(spike: Spike) -> Spike:
+        others = [other for other in found if other is not spike]
+        cause = explain(run, replay, train, spike, losses, others)
         name = "unexplained" if isinstance(cause, str) else "cause"
         return Spike(**{**vars(spike), name: cause})
 
-    return [told(spike) if i in chosen else spike for i, spike in enumerate(found)]
+    return [explained(spike) if i in chosen else spike for i, spike in enumerate(found)]
 
 
 def _paired(loss: Array, norm: Array, near: Array, lag: int) -> tuple[Array, Array]:

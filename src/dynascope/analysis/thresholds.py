@@ -58,13 +58,15 @@ SPIKE_DEVIATIONS = 8.0  # mini-batch noise reaches 6 to 8 scaled MADs every few 
 SPIKE_RISE = 1.3  # times the recent median: what is seen on a plateau (log 2 rises to 0.9)
 SPIKE_ALWAYS = 10.0  # times the recent median: a spike however noisy the curve was before
 SPIKE_RECOVERED = 1.3  # times the level before: as near as the rise that makes a spike
+SPIKE_SMALL = 2.0  # times the recent median: a lower spike is marked as small
 TANDEM_REACH = 10  # epochs on both sides of a spike in which loss and gradient norm are compared
 TANDEM_LAGS = 5  # epochs: farther apart, two rises are not one event
 # Causes. "Usual" is the median over the steps before the rise, for as many steps as the rise takes.
 SPIKE_STEPS = 128  # steps of history, and of the stretch in which a rise is looked for
 SPIKE_HISTORY = 768  # steps at most: 256 displacements of 512 steps, which the longest rise has
 SPIKE_BYTES = 2**26  # of weights, step by step: then history is shorter, and fewer epochs looked at
-SPIKE_REACH = 3  # epochs, at most, by which a rise may begin before the epoch that shows it
+SPIKE_REACH = 32  # epochs, at most, from the beginning of a rise to the peak that it is followed to
+SPIKE_BACK = 32  # epochs, at most, to go back for steps that belong to no other spike
 SPIKE_EDGE = 0.05  # of the rise: a slow creep before it and a flat top after it are not the rise
 SPIKE_MOMENTUM = 10  # steps, 1 / (1 - beta1): a long step moves the weights for so many more
 SPIKE_SAMPLES = 9  # displacements of the history that are followed through the model
@@ -74,6 +76,15 @@ SPIKE_AMPLIFIED = 3.0  # times the usual; stretches without a spike reach 2 now 
 SPIKE_LONGER = 3.0  # times the usual; ordinary mini-batch stretches reach 2.5 at times
 SPIKE_REMOVED = 0.5  # share of the rise that goes when a cause is taken away: most of it
 SPIKE_SHARE = 0.5  # of the largest cause's ratio, in logarithms: 5 is dwarfed by 100, not by 20
+# Interventions: the epoch of the rise once more, with something taken away.
+SPIKE_REMAINS = 0.5  # of the rise: less than that left, the intervention confirms a cause
+SPIKE_HELD = 80  # epochs: second moments are held at their largest since then; it decays in 16
+SPIKE_ORDERS = 10  # other orders of the same batches: enough to tell "few" from "most"
+SPIKE_EARLIER = 12  # epochs: an unstable state has been built up since, the batches' luck has not
+SPIKE_SAME = 0.01  # of the loss: another norm that changes it by more at once is another model
+SPIKE_NUDGE = 1e-3  # of each weight, at random: as much as one step of the default changes it
+SPIKE_EDITS = 2**27  # steps times sequences: to change the state after each takes a second there
+SPIKE_LOOKS = 16  # losses of another order, at most, spread over its steps
 
 # ---- sparsity -----------------------------------------------------------------------------------
 SPARSITY_RANGE = (1e-5, 1e2)  # the paper's

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.analysis.spikes import Spikes, spikes
+from dynascope.analysis.spike_explanation import TESTED, Cause
+from dynascope.analysis.spikes import Spike, Spikes, spikes
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import counted, many
 from dynascope.plain import plain
@@ -20,6 +21,26 @@ def _causes(row: RunRow) -> str:
     return ", ".join(f"{count} {cause}" for cause, count in causes.most_common()) or "-"
 
 
+def _counts(rows: RunRows, column: str) -> dict[str, int]:
+    """How often each word is there, the most frequent first."""
+    words = Counter(word for row in rows for word in row[column] or ())
+    return {str(word): count for word, count in words.most_common()}
+
+
+def _json(spike: Spike) -> dict[str, Any]:
+    """With what follows from the fields: whoever reads it need not know the rules."""
+    cause = spike.cause
+    made = {**plain(spike), "rise": spike.rise, "small": spike.small, "told": plain(spike.told)}
+    if cause is not None:
+        own = {"verdict": cause.verdict, "confirmed": cause.confirmed}
+        made["cause"] = {**own, **made["cause"], "orders": _orders(cause)}
+    return made
+
+
+def _orders(cause: Cause) -> dict[str, Any]:
+    return {**plain(cause.orders), "verdict": cause.orders.verdict}
+
+
 class SpikesKind(Kind[Spikes]):
     title = "Spikes"
     parts = ("spikes",)
@@ -28,22 +49,22 @@ class SpikesKind(Kind[Spikes]):
         return spikes(run)
 
     def row(self, found: Spikes) -> dict[str, Any]:
-        causes = [spike.cause.verdict if spike.cause else "unexplained" for spike in found.spikes]
+        each, causes = found.spikes, [spike.cause for spike in found.spikes]
         return {
-            "spikes": len(found.spikes),
-            "spike_epochs": [spike.peak for spike in found.spikes],
-            "spike_rises": [spike.rise for spike in found.spikes],
-            "spike_causes": causes,
+            "spikes": len(each),
+            "spike_epochs": [spike.peak for spike in each],
+            "spike_rises": [spike.rise for spike in each],
+            "spike_causes": [cause.verdict if cause else "unexplained" for cause in causes],
+            "spike_confirmed": [cause.tested if cause else TESTED[None] for cause in causes],
+            "spike_small": [spike.small for spike in each],
+            "spike_sharpness": [cause.sharpness if cause else None for cause in causes],
         }
 
     def text(self, found: Spikes) -> Iterator[str | Listing]:
         yield from found.describe().splitlines()
 
     def json(self, found: Spikes) -> dict[str, Any]:
-        told = [
-            {**plain(spike), "rise": spike.rise, "told": spike.describe()} for spike in found.spikes
-        ]
-        return {"spikes": {**plain(found), "spikes": told}}
+        return {"spikes": {**plain(found), "spikes": [_json(spike) for spike in found.spikes]}}
 
     # ---- many runs
 
@@ -55,12 +76,13 @@ class SpikesKind(Kind[Spikes]):
 
     def totals(self, rows: RunRows) -> Totals:
         counts = [row["spikes"] for row in rows if row["spikes"] is not None]
-        causes = Counter(cause for row in rows for cause in row["spike_causes"] or ())
         return {
             "spikes": sum(counts),
             "runs_with": sum(count > 0 for count in counts),
             "runs": len(counts),
-            "causes": {str(cause): count for cause, count in causes.most_common()},
+            "causes": _counts(rows, "spike_causes"),
+            "tested": _counts(rows, "spike_confirmed"),
+            "small": sum(bool(small) for row in rows for small in row["spike_small"] or ()),
         }
 
     def totals_text(self, totals: Totals) -> Iterator[str]:
@@ -68,6 +90,8 @@ class SpikesKind(Kind[Spikes]):
         if totals["spikes"]:
             runs = f"{totals['spikes']} in {totals['runs_with']} of {of}"
             yield f"loss spikes: {runs}; causes: {counted(totals['causes'])}"
+            tested = f"causes by intervention: {counted(totals['tested'])}"
+            yield f"{tested}; {totals['small']} of the spikes are small (less than twofold)"
         else:
             yield f"loss spikes: none in {of}"
 

@@ -16,7 +16,7 @@ from dynascope.store.damage import DamagedError
 
 LONGEST_TEXT = 1000  # bytes of a text in a cell; columns that hold more have a rule of their own
 _LONGEST_LIST = 2**16  # of an option; curves are as long as their runs
-_WITH_HOLES = frozenset({"notes"})  # lists in which an element may be null
+_WITH_HOLES = frozenset({"notes", "spike_sharpness"})  # lists in which an element may be null
 _HEXADECIMAL = b"0123456789abcdef"
 
 Values: TypeAlias = pa.ChunkedArray

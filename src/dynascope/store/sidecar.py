@@ -34,6 +34,7 @@ _TYPES = {
     "list<int64>": pa.list_(pa.int64()),
     "list<double>": pa.list_(pa.float64()),
     "list<string>": pa.list_(pa.string()),
+    "list<bool>": pa.list_(pa.bool_()),
 }
 FOUND = {name: _TYPES[column.type] for name, column in columns_of().items()}
 SCHEMA = pa.schema(

@@ -91,6 +91,9 @@ AGREEMENTS = (
     Agreement(("drop_epochs", "drop_votes"), _as_many, "votes for each drop"),
     Agreement(("spike_epochs", "spike_rises"), _as_many, "a rise for each spike"),
     Agreement(("spike_epochs", "spike_causes"), _as_many, "a cause for each spike"),
+    Agreement(("spike_epochs", "spike_confirmed"), _as_many, "a test for each spike"),
+    Agreement(("spike_epochs", "spike_small"), _as_many, "a size for each spike"),
+    Agreement(("spike_epochs", "spike_sharpness"), _as_many, "a sharpness for each spike"),
     Agreement(("spikes", "spike_epochs"), _counted, "an epoch for each spike"),
     Agreement(
         ("attention_by_token_start", "attention_by_token_end"), _as_many, "both of all tokens"

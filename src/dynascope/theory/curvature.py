@@ -2,7 +2,7 @@
 
 The Hessian is that of the mean loss on the whole train set, exact and in double precision, over
 the weights that the run trains. Sharpness, its top eigenvalue, is compared with the limit beyond
-which the optimizer's steps would grow: 2/lr for gradient descent, see `_metric` for the others.
+which the optimizer's steps would grow: 2/lr for gradient descent; see `optimizer_metric`.
 """
 
 import threading
@@ -17,11 +17,11 @@ from dynascope.analysis.checks import check_run, is_one, sound_epoch
 from dynascope.engine import Crew, count_threads
 from dynascope.errors import expected
 from dynascope.near_misses import guided
+from dynascope.optimizer_metric import Metric, metric
 from dynascope.progress import Report, Status, reporter
 from dynascope.replay import Replay
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import Metric, metric
 from dynascope.theory._surface import Place, Surface
 from dynascope.theory.spectrum import Spectrum
 
@@ -191,7 +191,7 @@ class Follower:
         free = self.surface.free
         gradient = np.zeros(len(free))
         gradient[free] = place.loss_and_gradient[1]
-        made = metric(self.run.config, epoch, state, gradient)
+        made = metric(self.run.config, self.run.steps_done(epoch), state, gradient)
         return made._replace(
             scale=None if made.scale is None else made.scale[free],
             update=None if made.update is None else made.update[free],

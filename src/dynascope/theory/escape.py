@@ -5,7 +5,7 @@ them is its squared length there, over all of it. Two things it is compared with
 direction, whose share follows Beta(k/2, (n-k)/2) and is k/n on average; and the direction in which
 the optimizer was moving anyway.
 
-The same is done in the optimizer's own metric (see `_metric`), on the eigenvectors of
+The same is done in the optimizer's own metric (see `optimizer_metric`), on the eigenvectors of
 D^-1/2 H D^-1/2 and for the displacement D^1/2 δ: near a saddle an optimizer grows along these, so
 they decide where they are known. Directions that are flat by symmetry (see `symmetry`) change
 nothing: they are taken out of everything before, and do not count in n.
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.optimizer_metric import Metric
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import Metric
 from dynascope.theory._surface import Place
 from dynascope.theory.spectrum import Spectrum
 from dynascope.theory.symmetry import orthonormal

@@ -35,10 +35,10 @@ from dynascope.edits import steps_per_epoch
 from dynascope.errors import Description, expected
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
+from dynascope.optimizer_metric import Metric, gradient_decay, learning_rate
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
-from dynascope.theory._metric import Metric, gradient_decay, learning_rate
 from dynascope.theory._surface import Place
 from dynascope.theory.curvature import Each, Follower
 from dynascope.theory.escape import Bends, Escape, bends, escape

@@ -25,7 +25,7 @@ export function SpikeCard() {
             <li>
               <button
                 onClick={() => showSpike(i)}
-                {...explained(causeTerms(causeOf(spike)), spike.told)}
+                {...explained(causeTerms(causeOf(spike)), spike.told.headline)}
               >
                 <b>epoch {spike.peak}</b> <span>{causeOf(spike)}</span>
               </button>
@@ -47,16 +47,16 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
   const moved = same ? movement(before, after)[0] : undefined;
   return (
     <>
-      <p class="verdict">
-        {spike ? (
-          <>
-            Epoch {spike.peak}: <Term of={causeTerms(causeOf(spike))}>{causeOf(spike)}</Term>
-          </>
-        ) : (
-          "Looking for spikes."
-        )}
+      <p class={spike ? "headline" : "verdict"}>
+        {spike ? <Headline spike={spike} /> : "Looking for spikes."}
       </p>
-      <p class="told">{spike?.told}</p>
+      {spike && (
+        <ul class="told">
+          {spike.told.lines.map((line) => (
+            <Line text={line} />
+          ))}
+        </ul>
+      )}
       {same && (
         <dl class="facts">
           <dt>
@@ -76,6 +76,31 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
         <button onClick={() => change({ spike: null })}>Close</button>
       </div>
     </>
+  );
+}
+
+/** The sentence, in which the cause is a word that is explained. */
+function Headline({ spike }: { spike: Spike }) {
+  const [cause, sentence] = [causeOf(spike), spike.told.headline];
+  const at = spike.cause ? sentence.lastIndexOf(`${cause} (`) : -1;
+  if (at < 0) return <Term of={causeTerms(cause)}>{sentence}</Term>;
+  return (
+    <>
+      {sentence.slice(0, at)}
+      <Term of={causeTerms(cause)}>{cause}</Term>
+      {sentence.slice(at + cause.length)}
+    </>
+  );
+}
+
+/** What a line is about, up to its colon, stands out. */
+function Line({ text }: { text: string }) {
+  const colon = text.indexOf(":") + 1;
+  return (
+    <li>
+      <b>{text.slice(0, colon)}</b>
+      {text.slice(colon)}
+    </li>
   );
 }
 

@@ -57,11 +57,11 @@ export const columnTerm = (column: string): string => COLUMNS.get(column) ?? "";
 /** The id of an option by its whole name. */
 export const optionTerm = (name: string): string => OPTION + name;
 
-/** What a spike came from: several causes are joined by "+". */
+/** What a spike came from: several causes are joined by "+"; in ids, words are by "-". */
 export const causeTerms = (verdict: string): string =>
   verdict
     .split("+")
-    .map((cause) => `cause.${cause}`)
+    .map((cause) => `cause.${cause.replaceAll(" ", "-")}`)
     .join(" ");
 
 /** Where the sandbox serves a page of the docs, and the heading on it. */

@@ -39,7 +39,10 @@ test("every panel and its axes, every fact, cause, verdict, option is explained"
   for (const panel of PANELS) known(panelTerm(panel, true));
   for (const ids of Object.values(FACT_TERMS)) known(ids);
   known(causeTerms("normalisation+feed-forward+optimizer"));
-  known(`${causeTerms("other")} ${causeTerms("unexplained")}`);
+  for (const cause of ["batch order", "unstable state", "other", "unexplained"]) {
+    known(causeTerms(cause));
+    assert.equal(explanationsOf(causeTerms(cause)).length, 1);
+  }
   known("ideal value-corrected partial fuzzy unsolved");
   for (const { name } of OPTIONS) known(optionTerm(name));
 });

@@ -45,6 +45,14 @@ export interface RunDetails extends RunInfo {
   notes: string[]; // why something is missing
 }
 
+export interface SpikeCause {
+  verdict: string;
+  confirmed: boolean | null; // by intervention; null: not tested
+  epoch: number;
+  step: number;
+  steps: number;
+}
+
 export interface Spike {
   start: number; // the first epoch above the bound
   peak: number; // the epoch of the highest loss
@@ -52,9 +60,10 @@ export interface Spike {
   before: number | null; // the level of the loss before
   height: number | null;
   recovery: number | null; // epochs after the peak
-  cause: { verdict: string; epoch: number; step: number; steps: number } | null;
+  small: boolean; // a rise by less than a factor of two
+  cause: SpikeCause | null;
   unexplained: string | null;
-  told: string; // all of it in sentences
+  told: { headline: string; lines: string[] }; // what happened in one sentence, then the details
 }
 
 export interface Drop {

@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 
 class Metric(NamedTuple):
-    """An optimizer at the end of an epoch."""
+    """An optimizer after some step."""
 
     scale: Array | None  # D over all weights; None where it is 1, or where no step has been done
     known: bool  # whether D is known: not for Adam before its first step
@@ -37,10 +37,10 @@ class Metric(NamedTuple):
     decay: float  # weight decay that is part of the gradient, and so adds to every curvature
 
 
-def metric(config: Config, epoch: int, state: Array | None, gradient: Array) -> Metric:
-    """The metric after an epoch. `state` is [weights, first, second moments], None: not known;
+def metric(config: Config, steps: int, state: Array | None, gradient: Array) -> Metric:
+    """The metric after so many steps. `state` is [weights, first, second moments], None: not known;
     `gradient` on the whole train set stands for the update of SGD without momentum."""
-    training, steps = config.training, epoch * steps_per_epoch(config)
+    training = config.training
     lr = learning_rate(config, max(steps - 1, 0))
     rate = rates(config)
     if training.rule.metric == "nonlinear":
