@@ -49,7 +49,7 @@ def _of_parts(name: str, meaning: str, type_: str) -> dict[str, Column]:
 _BEFORE = "of runs analysed before there was `sum_kind`: "
 
 DECLARATIONS = {
-    "sum": Declaration(
+    "kept_sum": Declaration(
         version=1,
         columns={
             "sum_kind": Column(
@@ -135,7 +135,7 @@ DECLARATIONS = {
             "lead": Column("int64", "`fitted_epoch` minus `clustered_epoch`", True),
         },
     ),
-    "progress": Declaration(
+    "sum_progress": Declaration(
         version=1,
         columns={
             "sum_half": Column(
@@ -318,9 +318,9 @@ def check_kinds(kinds: object, field: str = "kinds") -> tuple[str, ...]:
     True
     >>> check_kinds("phase")
     Traceback (most recent call last):
-    dynascope.errors.DynascopeError: kinds: expected sum, circuit, phases, progress, spikes,
-    sparsity, attention, tandem, speed, travelled, assemblers, step_over_length or all, but got
-    'phase'; did you mean 'phases'?
+    dynascope.errors.DynascopeError: kinds: expected kept_sum, circuit, phases, sum_progress,
+    spikes, sparsity, attention, tandem, speed, travelled, assemblers, step_over_length or all, but
+    got 'phase'; did you mean 'phases'?
     """
     what = f"{', '.join(KINDS)} or {ALL}"
     if not isinstance(kinds, str | Iterable) or isinstance(kinds, bytes | Mapping):

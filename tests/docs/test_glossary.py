@@ -64,7 +64,6 @@ def test_thresholds_are_those_of_the_analysis() -> None:
         "ideal": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "value-corrected": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "attention.relevant": f"{thresholds.RELEVANT_ATTENTION:.0%}",
-        "alias.holds": f"{thresholds.ALIAS_SHARE:.0%}",
         "phase.fitting": "half",
         "phase.settled": f"{thresholds.RISE_DONE:.0%}",
     }.items():

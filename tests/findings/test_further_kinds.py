@@ -342,5 +342,5 @@ def test_a_sweep_makes_them(tmp_path: Path, wanted: Any) -> None:
 
 def test_the_help_names_them(capsys: pytest.CaptureFixture[str]) -> None:
     printed = " ".join(report(capsys, "--help").split())
-    assert "(default: circuit,phases,spikes); also sparsity, attention, tandem, speed" in printed
+    assert f"(default: {','.join(DEFAULT_KINDS)}); also sparsity, attention, tandem" in printed
     assert "step_over_length, or all" in printed

@@ -37,9 +37,10 @@ def test_a_kind_is_a_file_of_its_name() -> None:
 
 def test_what_is_made_unasked() -> None:
     """What most people want to know; the rest only if it is named, one by one or as "all"."""
-    assert DEFAULT_KINDS == ("circuit", "phases", "spikes") == (*kinds(),)
+    usual = ("kept_sum", "circuit", "phases", "sum_progress", "spikes")
+    assert DEFAULT_KINDS == usual == (*kinds(),)
     assert check_kinds("all") == check_kinds(["spikes", "all"]) == KINDS
-    assert len(KINDS) == 10
+    assert len(KINDS) == 12
 
 
 def test_a_kind_is_a_function_of_the_analysis() -> None:

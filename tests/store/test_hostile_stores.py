@@ -6,6 +6,7 @@ A failure names the number of its store: `hostile_store(NUMBER, ...)` writes the
 import faulthandler
 import json
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from showing import tiny_client
 
 SECONDS = 60  # that one store may take at most, on a machine with other work to do
 MEMORY = 2 * 2**30  # bytes that one store may make this process take, at most
+ADDRESSES = 4 * 2**30  # bytes that a process may ask for at most
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +140,7 @@ def test_as_processes(place: Path, seed: int) -> None:
             text=True,
             env=environment(),
             timeout=SECONDS,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES)),
         )
         lines = done.stderr.splitlines()
         assert done.returncode in (0, 1, 2), f"store {seed} {what}: {command}\n{done.stderr}"

@@ -16,12 +16,12 @@ import pytest
 
 import dynascope as ds
 from dynascope.analysis import (
-    alias,
     attention_map,
     attention_similarity,
     circuit,
     circuits,
     embedding_distance,
+    kept_sum,
     sparsity,
 )
 from dynascope.analysis.geometry import travelled
@@ -64,7 +64,7 @@ NEED_A_TASK: dict[str, Callable[[ds.Run], object]] = {
     "dataset": lambda run: ds.dataset(run.config.task),
     "dataset of all": lambda run: ds.dataset(run.config.task, split="all"),
     "circuit": lambda run: circuit(run.parameters(), run.config),
-    "alias": lambda run: alias(run.parameters(), run.config),
+    "kept_sum": lambda run: kept_sum(run.parameters(), run.config),
     "attention map": lambda run: attention_map(run.parameters(), run.config),
     "sparsity": lambda run: sparsity(run.parameters(), run.config),
     "distance of sequence embeddings": lambda run: embedding_distance(

@@ -36,7 +36,7 @@ class Crossing(NamedTuple):
     last: int
 
 
-class Rise(NamedTuple):
+class DatedRise(NamedTuple):
     """A rise and when it had come so far; None where it is less than `RISE_SIZE`."""
 
     size: float
@@ -58,8 +58,8 @@ class SumProgress:
     """How a run came to the sum that it ends with."""
 
     sum: KeptSum  # that it ends with
-    clustering: Rise  # of the share of the variance between its values
-    fitting: Rise  # of the accuracy
+    clustering: DatedRise  # of the share of the variance between its values
+    fitting: DatedRise  # of the accuracy
     accuracy: Literal["test", "train"]  # which one: train where there is no other
     leads: tuple[Lead, ...]  # by first crossings, at the pairs of heights LEAD_PAIRS; those dated
     measured_to: int  # the last epoch looked at
@@ -128,15 +128,15 @@ def from_the_start(curve: Array) -> Array:
     return np.concatenate([np.full(first, curve[first]), curve[first:]])
 
 
-def _rise(series: Series, epochs: Sequence[int]) -> Rise:
+def _rise(series: Series, epochs: Sequence[int]) -> DatedRise:
     def crossing(part: float) -> Crossing | None:
         first, last = series.first_passed(part), series.passed(part)
         return None if first is None or last is None else Crossing(epochs[first], epochs[last])
 
-    return Rise(series.rise, *(crossing(part) for part in (0.1, 0.5, 0.9)))
+    return DatedRise(series.rise, *(crossing(part) for part in (0.1, 0.5, 0.9)))
 
 
-def _leads(clustering: Rise, fitting: Rise) -> tuple[Lead, ...]:
+def _leads(clustering: DatedRise, fitting: DatedRise) -> tuple[Lead, ...]:
     heights = {0.1: "tenth", 0.5: "half", 0.9: "nine_tenths"}
     found = []
     for one, other in th.LEAD_PAIRS:

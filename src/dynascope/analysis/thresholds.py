@@ -10,7 +10,13 @@ INVARIANT_SHARE = 0.95  # between multisets: solved default runs have below 0.6 
 RELEVANT_ATTENTION = 0.9  # of all attention: the rest is too little to tell tokens by
 CLEAR_GAP = 3.0  # distances between clusters over those within; 59 of 60 untrained have below 2.5
 CULPRIT_SHARE = 0.01  # of the variance of sequence embeddings: a position that makes as much
+
+# ---- kept_sum -----------------------------------------------------------------------------------
 SUM_SHARE = 0.98  # corrected, between values of a sum; 400 untrained models had at most 0.97
+
+# ---- sum_progress -------------------------------------------------------------------------------
+# Heights of clustering and of the accuracy at which the order of both is told: it depends on them.
+LEAD_PAIRS = ((0.5, 0.5), (0.9, 0.5), (0.5, 0.1), (0.9, 0.1))
 
 # ---- phases -------------------------------------------------------------------------------------
 # Drops of the train loss; set by eye on 120 curves (mini batch, full batch at two learning rates).
@@ -42,8 +48,6 @@ RISE_TAIL_VALUES = 11  # values, at most, spread over that tail
 RISE_REACH = 5  # epochs on both sides in the running median: dips of five epochs do not count
 RISE_DONE = 0.9  # of the rise: what a snapshot shows as risen
 RISE_COARSE = 64  # shares that are measured before the search narrows
-# Heights of clustering and of the accuracy at which the order of both is told: it depends on them.
-LEAD_PAIRS = ((0.5, 0.5), (0.9, 0.5), (0.5, 0.1), (0.9, 0.1))
 
 # ---- spikes -------------------------------------------------------------------------------------
 # Detection. The first four are not ours: they restate published definitions.

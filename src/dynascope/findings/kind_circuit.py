@@ -105,6 +105,7 @@ class CircuitKind(Kind[FoundCircuit]):
             "clusters": here.clusters,
             "expected_clusters": here.expected_clusters,
             "culprits": here.verdict.culprits,
+            **dict.fromkeys(("alias_weights", "alias_share", "alias_holds")),  # kept for old rows
         }
 
     def json(self, found: FoundCircuit) -> dict[str, Any]:

@@ -21,6 +21,7 @@ _LONGEST_KIND = 64
 _LONGEST_NOTE = 10_000
 _EPOCHS = whole(0, MOST_EPOCHS)
 _COUNT = whole(0, 2**53)
+_LARGEST_WEIGHT = 2  # of a sum that is looked for
 _TOKEN = whole(0, int(OPTIONS["task.vocab"].high or 0))
 
 RULES: dict[str, ColumnRule] = {
@@ -32,6 +33,7 @@ RULES: dict[str, ColumnRule] = {
     "clusters": _COUNT,
     "expected_clusters": _COUNT,
     "culprits": whole(0, int(OPTIONS["task.length"].high or 0)),
+    "sum_weights": whole(-_LARGEST_WEIGHT, _LARGEST_WEIGHT),
     "sum_kind": text(_LONGEST_KIND),
     "sum_formula": text(_LONGEST_NOTE),
     "sum_by": text(_LONGEST_KIND),
@@ -43,7 +45,7 @@ RULES: dict[str, ColumnRule] = {
     "clustered_epoch": _EPOCHS,
     "fitted_epoch": _EPOCHS,
     "lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
-    **{name: _EPOCHS for name in columns_of(["progress"]) if not name.startswith("sum_lead")},
+    **{name: _EPOCHS for name in columns_of(["sum_progress"]) if not name.startswith("sum_lead")},
     "sum_lead": whole(-MOST_EPOCHS, MOST_EPOCHS),
     "sum_leads": whole(-MOST_EPOCHS, MOST_EPOCHS),
     "spikes": whole(0, MOST_EPOCHS),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dynascope.analysis.sum_progress import Rise, SumProgress, sum_progress
+from dynascope.analysis.sum_progress import DatedRise, SumProgress, sum_progress
 from dynascope.analysis.thresholds import LEAD_PAIRS
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import share, share_in_words
@@ -17,7 +17,7 @@ def _lead(row: RunRow) -> str:
     return "-" if row["sum_lead"] is None else f"{row['sum_lead']:+d}"
 
 
-def _crossings(rise: Rise, name: str) -> dict[str, int | None]:
+def _crossings(rise: DatedRise, name: str) -> dict[str, int | None]:
     return {
         f"{name}_{height}{suffix}": crossing and getattr(crossing, which)
         for height, crossing in (("half", rise.half), ("nine_tenths", rise.nine_tenths))
