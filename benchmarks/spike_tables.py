@@ -6,6 +6,7 @@ name, what a random nudge of the weights removes, and the names of matched epoch
 
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from dynascope.analysis import null_causes, spikes
 from dynascope.analysis import thresholds as th
 from dynascope.analysis.spike_explanation import TESTED, Cause
 from dynascope.analysis.spike_interventions import BELONGS
-from dynascope.analysis.spikes import Spike
+from dynascope.analysis.spikes import Spike, Spikes
 from dynascope.findings.words import wilson
 from pages import rows
 
@@ -26,10 +27,10 @@ def measure(runs: Iterable[ds.Run]) -> dict[str, Any]:
     """Counts, of everything that the tables say."""
     all_spikes: list[Spike] = []
     null: list[Cause | str] = []
-    for run in runs:
-        found = spikes(run)
-        all_spikes += found.spikes
-        null += null_causes(run, found)
+    with ThreadPoolExecutor() as pool:
+        for found, unnamed in pool.map(_both, runs):
+            all_spikes += found.spikes
+            null += unnamed
     causes = [spike.cause for spike in all_spikes if spike.cause is not None]
     made = [cause for cause in null if isinstance(cause, Cause)]
     sharpness = [cause.sharpness for cause in causes if cause.sharpness is not None]
@@ -53,6 +54,11 @@ def measure(runs: Iterable[ds.Run]) -> dict[str, Any]:
         else [],
         "beyond_the_limit": [sum(value > 1 for value in sharpness), len(sharpness)],
     }
+
+
+def _both(run: ds.Run) -> tuple[Spikes, list[Cause | str]]:
+    found = spikes(run)
+    return found, list(null_causes(run, found))
 
 
 def _share_explained(spike: Spike) -> float:

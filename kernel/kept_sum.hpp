@@ -137,6 +137,7 @@ class SumShare {
     });
     out = counted ? groups_.between() : SumFit{};
     out.share /= embeddings_.variance * embeddings_.count();
+    if (counted) out.told_apart = groups_.told_apart(embeddings_.variance, 1 - out.share);
     return true;
   }
 
@@ -164,7 +165,8 @@ class SumShare {
     uint64_t total = 0;
     for (int s = 0; s < sum.sums; ++s) {
       const int32_t* adds = sum.terms + ((s * shape_.length + position) * p + token) * p;
-      for (int64_t j = 0; j < p; ++j) total += static_cast<uint64_t>(adds[j]) * factor_of_count(s, j);
+      for (int64_t j = 0; j < p; ++j)
+        total += static_cast<uint64_t>(adds[j]) * factor_of_count(s, j);
     }
     return total;
   }
@@ -177,7 +179,6 @@ class KeptSumFinder {
 
   KeptSumFinder(const Shape& s, const TaskSpec& t, Arena& arena)
       : shape_(s),
-        task_(t),
         design_(t, SEARCHED, arena),
         embeddings_(s, design_, arena),
         points_(arena.take<double>(design_.data.prefix_count * design_.data.suffix_count * s.dim)),
@@ -203,13 +204,14 @@ class KeptSumFinder {
     out.share = fit.share;
     out.values = fit.values;
     out.corrected = search_.corrected(fit);
-    if (out.corrected < rule.threshold) out.kind = SUM_UNEXPLAINED;  // over all it may be less
+    out.told_apart = fit.told_apart;
+    const bool holds = out.corrected >= rule.threshold && out.told_apart >= SUM_TOLD_APART;
+    if (!holds) out.kind = SUM_UNEXPLAINED;  // over all sequences it may be less
     return true;
   }
 
  private:
   Shape shape_;
-  TaskSpec task_;
   SumDesign design_;
   SumEmbeddings embeddings_;
   double* points_;

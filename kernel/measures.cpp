@@ -58,10 +58,12 @@ bool sum_share(double& share, int64_t& values, const double* packed, const Shape
   return true;
 }
 
-constexpr Measures these_measures = {
-    {circuit_bytes<float>, circuit<float>}, {circuit_bytes<double>, circuit<double>},
-    sum_bytes<KeptSumFinder>,               kept_sum,
-    sum_bytes<SumShare>,                    sum_share};
+constexpr Measures these_measures = {{circuit_bytes<float>, circuit<float>},
+                                     {circuit_bytes<double>, circuit<double>},
+                                     sum_bytes<KeptSumFinder>,
+                                     kept_sum,
+                                     sum_bytes<SumShare>,
+                                     sum_share};
 
 }  // namespace
 }  // namespace DYNASCOPE_ISA

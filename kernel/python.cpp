@@ -187,8 +187,8 @@ TaskSpec summed(const PyTask& task, const Shape& s) {
 }
 
 /// For each row of `packed`: None where nothing varies, else kind, terms [sums, length, vocab,
-/// vocab], positions apart, share, corrected share, values, the corrected share of each kind that
-/// was tried, and how many candidates were.
+/// vocab], positions apart, share, corrected share, share told apart, values, the corrected share
+/// of each kind that was tried, and how many candidates were.
 nb::list kept_sums(const Array<double>& packed, const Shape& s, const PyTask& task,
                    double threshold, double rounding, bool exhaustive) {
   const TaskSpec t = summed(task, s);
@@ -205,8 +205,8 @@ nb::list kept_sums(const Array<double>& packed, const Shape& s, const PyTask& ta
     bool varies = false;
     {
       nb::gil_scoped_release release;
-      varies = measures.kept_sum(sum, packed.data() + row * packed.shape(1), s, t, rule,
-                                 memory.get());
+      varies =
+          measures.kept_sum(sum, packed.data() + row * packed.shape(1), s, t, rule, memory.get());
     }
     if (!varies) {
       found.append(nb::none());
@@ -218,7 +218,8 @@ nb::list kept_sums(const Array<double>& packed, const Shape& s, const PyTask& ta
     for (int32_t position : sum.apart)
       if (position >= 0) apart.append(position);
     found.append(nb::make_tuple(SUM_KIND_NAMES[sum.kind], terms, sum.sums, nb::tuple(apart),
-                                sum.share, sum.corrected, sum.values, best, sum.tried));
+                                sum.share, sum.corrected, sum.told_apart, sum.values, best,
+                                sum.tried));
   }
   return found;
 }

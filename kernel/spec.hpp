@@ -104,7 +104,7 @@ struct SumTable {
 struct KeptSum {
   int32_t* terms;  // as in SumTable; given by the host
   int32_t sums, apart[MOST_APART], kind;
-  double share, corrected;
+  double share, corrected, told_apart;
   int64_t values, tried;
   double best[SUM_UNEXPLAINED];  // the corrected share that each kind reached; NaN: not tried
 };

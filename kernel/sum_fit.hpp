@@ -44,8 +44,8 @@ class SumFitter {
       for (int64_t f = 0; f < folds.count; ++f) {
         fold_code_[s][f] = 0;
         for (int64_t j = 0; j < points.vocab; ++j)
-          fold_code_[s][f] += static_cast<uint64_t>(folds.change[f * points.vocab + j]) *
-                              count_code_[s][j];
+          fold_code_[s][f] +=
+              static_cast<uint64_t>(folds.change[f * points.vocab + j]) * count_code_[s][j];
       }
     }
     for (int h : {PREFIXES, SUFFIXES_HALF}) {
@@ -64,6 +64,13 @@ class SumFitter {
     gather(terms, SUFFIXES_HALF);
     set_codes(terms, PREFIXES);
     return fit_with(codes_[PREFIXES], SUFFIXES_HALF);
+  }
+
+  /// The same, and the share of its values that are told apart.
+  SumFit fit_closely(const SumTerms& terms) {
+    SumFit found = fit(terms);
+    if (found.values > 0) found.told_apart = groups_.told_apart(1, 1 - found.share);
+    return found;
   }
 
   /// Makes one half ready: its classes, and with them the points of the other half's rows.

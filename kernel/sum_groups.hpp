@@ -6,10 +6,12 @@
 namespace dynascope {
 namespace DYNASCOPE_ISA {
 
-/// What a statistic explains. `values`: how many different ones there are, 0 if too many to count.
+/// What a statistic explains. `values`: how many different ones there are, 0 if too many to count;
+/// `told_apart`: the share of them that the vectors tell apart, where it was asked for.
 struct SumFit {
   double share = 0;
   int64_t values = 0;
+  double told_apart = 0;
 };
 
 /// Codes get the numbers 0, 1, ... in the order in which they first come.
@@ -61,6 +63,7 @@ class SumGroups {
   SumGroups(int64_t most, int64_t dim, Arena& arena) : dim_(dim), numbers_(most, arena) {
     weight_ = arena.take<double>(most);
     total_ = arena.take<double>(most * dim);
+    nearest_ = arena.take<double>(most);
   }
 
   void clear() { numbers_.clear(); }
@@ -91,10 +94,35 @@ class SumGroups {
     return fit;
   }
 
+  /// The share of the groups whose mean is farther from all others than SUM_GAP times the spread
+  /// within groups, and than rounding: the unexplained part of the variance is the square of that
+  /// spread. Of too many groups it is not looked for.
+  double told_apart(double variance, double unexplained) {
+    const int64_t count = numbers_.count();
+    if (count > COMPARED) return 0;
+    for (int64_t g = 0; g < count; ++g) nearest_[g] = __builtin_huge_val();
+    for (int64_t g = 0; g < count; ++g)
+      for (int64_t h = 0; h < g; ++h) {
+        double distance = 0;
+        for (int64_t c = 0; c < dim_; ++c) {
+          const double off = total_[g * dim_ + c] / weight_[g] - total_[h * dim_ + c] / weight_[h];
+          distance += off * off;
+        }
+        if (distance < nearest_[g]) nearest_[g] = distance;
+        if (distance < nearest_[h]) nearest_[h] = distance;
+      }
+    const double spread = (unexplained > ROUNDED ? unexplained : ROUNDED) * variance;
+    int64_t apart = 0;
+    for (int64_t g = 0; g < count; ++g) apart += nearest_[g] > SUM_GAP * SUM_GAP * spread;
+    return static_cast<double>(apart) / static_cast<double>(count);
+  }
+
  private:
+  static constexpr int64_t COMPARED = 2048;
+  static constexpr double ROUNDED = 1e-13;  // of a variance: less is unexplained by rounding
   int64_t dim_;
   CodeNumbers numbers_;
-  double *weight_, *total_;  // [most], [most, dim]
+  double *weight_, *total_, *nearest_;  // [most], [most, dim], [most]
 };
 
 }  // namespace DYNASCOPE_ISA

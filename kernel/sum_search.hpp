@@ -6,6 +6,9 @@
 // within cells falls as one over their number even where the statistic has nothing to do with the
 // points.
 //
+// And its values must be told apart (catalog.hpp): any statistic that is fine enough explains a
+// finished circuit.
+//
 // The guided search tries all shifts without folds; then it goes from several starts, one shift or
 // fold after the other, to where nothing explains more. Starts: the best shifts, and a guess from
 // what each token does to the mean. Tokens to be kept apart are tried in the order of what that
@@ -98,10 +101,10 @@ class SumSearch {
   SumCandidate best_[SUM_UNEXPLAINED];
   SumCandidate split_[SPLITS_KEPT];  // the best with one token apart
   SumCandidate guess_, work_, from_;
-  double* effect_[2];             // [width, p, dim]: mean embedding of each token at each position
-  double *count_, *by_count_;     // [p], [p, dim]
-  uint64_t* more_;                // [p]
-  double* gain_;                  // [length]
+  double* effect_[2];          // [width, p, dim]: mean embedding of each token at each position
+  double *count_, *by_count_;  // [p], [p, dim]
+  uint64_t* more_;             // [p]
+  double* gain_;               // [length]
   double plain_values_ = 1;
 
   SumCandidate make(Arena& arena) const {
@@ -114,7 +117,10 @@ class SumSearch {
   int64_t length() const { return relevant() + irrelevant(); }
   const SumHalf& half(int h) const { return fitter_.points().half[h]; }
 
-  bool reached(int kind, double threshold) const { return best_[kind].corrected >= threshold; }
+  bool reached(int kind, double threshold) {
+    if (best_[kind].corrected < threshold) return false;
+    return fitter_.fit_closely(best_[kind].terms).told_apart >= SUM_TOLD_APART;
+  }
 
   // ---- candidates -------------------------------------------------------------------------------
   void copy(SumCandidate& to, const SumCandidate& from) const {
@@ -413,7 +419,7 @@ class SumSearch {
         copy(work_, *one);
         work_.terms.sums = 2;
         copy_sum(work_.terms, 1, other->terms, 0);
-        for (double before = NEVER; ;) {
+        for (double before = NEVER;;) {
           climb(work_, 1);
           climb(work_, 0);
           if (work_.corrected <= before + BETTER) break;

@@ -271,9 +271,9 @@ int circuit(const Model* m, const void* weights, const intptr_t* crossed, void* 
   });
 }
 
-/// The sum that a model keeps (see spec.hpp's KeptSum): terms [2, length, vocab, vocab], and numbers
-/// [12]: kind (-1: nothing varies), sums, the two positions apart (-1: none), share, corrected
-/// share, values, then the corrected share that each kind but the last reached.
+/// The sum that a model keeps (see spec.hpp's KeptSum): terms [2, length, vocab, vocab], and
+/// numbers [12]: kind (-1: nothing varies), sums, the two positions apart (-1: none), share,
+/// corrected share, values, then the corrected share that each kind but the last reached.
 EXPORT(kept_sum)
 int kept_sum(const Model* m, const void* weights, const int32_t* given, double threshold,
              double rounding, int32_t* terms, double* numbers) {

@@ -112,7 +112,7 @@ def kept_sums(
     rounding: float,
     exhaustive: bool,
 ) -> list[
-    tuple[str, _Array, int, tuple[int, ...], float, float, int, dict[str, float], int] | None
+    tuple[str, _Array, int, tuple[int, ...], float, float, float, int, dict[str, float], int] | None
 ]: ...
 def sum_shares(
     packed: _Array,

@@ -185,6 +185,21 @@ def test_untrained_models_keep_no_sum() -> None:
     assert sum(found is not None and found.holds for found in kept_sums(rows, config)) <= 1
 
 
+@pytest.mark.parametrize("noise", [0, 0.001])
+@pytest.mark.parametrize("positions", [(0, 5, 6, 7, 8), (3, 4, 5, 6, 7), (7, 8, 9, 10, 11)])
+def test_a_finished_circuit_keeps_no_sum_of_other_positions(
+    positions: tuple[int, ...], noise: float
+) -> None:
+    """Two sums of them tell every token apart from which the circuit is made, and yet it does not
+    keep them: what they tell besides is not in it."""
+    parameters, config = built_head(TWO_TOKENS["plain"][0])
+    wrong = config.replace({"task.relevant": positions})
+    off = np.random.default_rng(1).normal(size=parameters.flat.size)
+    (found,) = kept_sums((parameters.flat + noise * off)[None], wrong)
+    assert found is not None
+    assert not found.holds
+
+
 def test_a_circuit_has_its_sum() -> None:
     head = ds.theory.ideal_head(ds.Config())
     found = circuit(head.parameters, head.config)

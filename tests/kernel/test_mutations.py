@@ -21,6 +21,7 @@ TESTS += ["training/test_reproducible.py::TestDistributions"]
 ENVIRONMENT = ["kernel/test_float_environment.py"]
 NO_VALUE = ["kernel/test_no_value.py"]
 COPIES = ["training/test_copies.py"]
+SUMS = ["analysis/test_kept_sum.py"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,27 @@ class Mutant:
 
 
 MUTANTS = [
+    Mutant(
+        "a sum's values not counted", "sum_search.hpp", "fit.values) / plain_values_)", "1))", SUMS
+    ),
+    Mutant("a fold's other half", "sum_terms.hpp", "    --g[d];", "    --g[c];", SUMS),
+    Mutant(
+        "one shift at a time",
+        "sum_search.hpp",
+        "shift[0][l] < vocab()) return true;",
+        "shift[0][l] < 1) return true;",
+        SUMS,
+    ),
+    Mutant(
+        "groups of one weight",
+        "sum_groups.hpp",
+        "fit.share += square / weight_[g];",
+        "fit.share += square / weight_[0];",
+        SUMS,
+    ),
+    Mutant(
+        "all values told apart", "sum_groups.hpp", "nearest_[g] > SUM_GAP", "0 <= SUM_GAP", SUMS
+    ),
     Mutant("sign of the norm's bend", "normalize.hpp", "bend = -one /", "bend = one /"),
     Mutant(
         "norm's second term dropped",

@@ -55,6 +55,7 @@ class KeptSum:
     kind: str
     share: float  # of the variance of the sequence embedding that lies between values of the sum
     corrected: float  # what decides: 1 - (1 - share) values / values of the plain sum
+    told_apart: float  # share of its values that the embedding tells apart; a tenth is enough
     values: int  # how many different ones the sum has
     apart: tuple[int, ...]  # positions whose tokens are kept beside the sum
     terms: Array  # [sums, length, p, p]: what token x at t adds to the count of j
@@ -175,11 +176,12 @@ def _with_attention(kept: KeptSum, row: Array, config: Config) -> KeptSum:
 
 
 def _kept(found: tuple[Any, ...], positions: tuple[int, ...]) -> KeptSum:
-    kind, terms, sums, apart, share, corrected, values, best, tried = found
+    kind, terms, sums, apart, share, corrected, told_apart, values, best, tried = found
     return KeptSum(
         kind=kind,
         share=share,
         corrected=corrected,
+        told_apart=told_apart,
         values=values,
         apart=apart,
         terms=terms[:sums],
