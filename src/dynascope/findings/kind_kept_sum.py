@@ -19,7 +19,8 @@ def _sum(row: RunRow) -> str:
 
 
 def _values(row: RunRow) -> str:
-    return "-" if row["sum_values"] is None else str(row["sum_values"])
+    kept = row["sum_kind"] not in (None, "unexplained")
+    return str(row["sum_values"]) if kept else "-"
 
 
 class SumKind(Kind[KeptSum | None]):
