@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { percent } from "../model/number-text";
 import { OWN_DATA } from "../model/own-data";
 import { RunOptions } from "../model/runs/run-options";
+import { isSolved } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
 import { filterTrouble, foundRows } from "../state/found-rows";
 import { change, openBeside, openRun, seen } from "../state/page-state";
@@ -50,9 +51,10 @@ function toldOf(listed: number, count: number): string {
 }
 
 function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
-  const { id, seed, own, verdict, accuracy, spikes } = knownOf(all, row);
+  const { id, seed, own, sum, verdict, accuracy, spikes } = knownOf(all, row);
   const open = seen.runs.value.includes(id);
-  const told = [`Seed ${seed}`, verdict || (own ? OWN_DATA : "not analysed"), ...options.all(row)];
+  const judged = verdict || (own ? OWN_DATA : "not analysed");
+  const told = [`Seed ${seed}`, ...(sum ? [`sum: ${sum}`] : []), judged, ...options.all(row)];
   return (
     <li class={open ? "open" : ""}>
       <button
@@ -65,13 +67,18 @@ function RunItem({ all, row, options }: { all: AllRuns; row: number; options: Ru
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />
-        <span class="name">{verdict || "–"}</span>
+        <span class="name">{nameOf(sum, verdict)}</span>
         <span class="options">{options.brief(row).join(" · ")}</span>
         <span class="accuracy">{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
         <em>{typeof spikes === "number" && spikes > 0 ? spikes : ""}</em>
       </button>
     </li>
   );
+}
+
+/** The sum first, of a run that solves its task; of others it says little. */
+function nameOf(sum: string, verdict: string): string {
+  return sum && verdict && isSolved(verdict) ? `${sum} · ${verdict}` : verdict || "–";
 }
 
 /** What the table says of a run. */
@@ -81,6 +88,7 @@ function knownOf({ table }: AllRuns, row: number) {
     id: String(cell("id")),
     seed: String(cell("seed")),
     own: cell("data") !== null, // data, for which there is no verdict
+    sum: String(cell("sum_kind") ?? ""),
     verdict: String(cell("verdict") ?? ""),
     accuracy: cell("accuracy"),
     spikes: cell("spikes"),
