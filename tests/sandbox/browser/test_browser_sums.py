@@ -84,13 +84,14 @@ def test_the_card_names_the_sum(page: Sandbox, runs: dict[str, ds.Run], name: st
     if kept.holds:
         expect(told(page).locator(".formula")).to_have_text(kept.formula())
         by = f", {kept.by}" if kept.by else ""
-        expect(told(page)).to_contain_text(f"{kind}{by} · {percent(kept.share)} of the variance")
+        expect(told(page).locator("p").first).to_have_text(f"sum that it keeps: {kind}{by}")
+        expect(told(page)).to_contain_text(f"explains {percent(kept.share)} of the variance")
         expect(told(page)).to_contain_text(why)
         expect(page.page.locator(".side dt", has_text="clusters")).to_have_text(
             f"clusters (of {kept.values} values)"
         )
     else:
-        expect(told(page)).to_contain_text("unexplained: no sum explains ξ")
+        expect(told(page)).to_contain_text("keeps: unexplainedNo sum explains ξ at this epoch.")
     verdict = circuit(run.parameters(), run.config).verdict.name
     expect(told(page)).to_contain_text(f"verdict, at the end: {verdict}")
 
@@ -110,7 +111,7 @@ def test_before_a_sum_is_kept_none_is_named(page: Sandbox, runs: dict[str, ds.Ru
         assert kept.holds != early
         formula = told(page).locator(".formula")
         if early:
-            expect(told(page)).to_contain_text("unexplained: no sum explains ξ")
+            expect(told(page)).to_contain_text("keeps: unexplainedNo sum explains ξ at this epoch.")
             expect(told(page)).to_contain_text(f"The best reaches {percent(kept.corrected)}")
             expect(told(page)).to_contain_text("98% would be enough")
             expect(formula).to_have_count(0)

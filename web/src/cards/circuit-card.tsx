@@ -65,28 +65,25 @@ function clustersWanted(now: CircuitNow, kept: KeptSum | null): string {
   return kept && now.allClustered ? `of ${kept.values} values` : `${now.expectedClusters} expected`;
 }
 
-/** Its height is that of most sums, so that little moves while the playhead does. */
+/** What comes and goes has its room, so that little moves while the playhead does. */
 function SumCard({ slot }: { slot: Slot }) {
   const found = slot.sum.value;
+  const sum = found?.sum;
   const verdict = verdictOf(slot);
   const late = found && slot.circuit.value && found.epoch !== slot.circuit.value.epoch;
   return (
-    <div class="kept-sum" aria-label="The sum that it keeps">
-      {!found && (
-        <p>
-          <Term of="sum">Sum that it keeps</Term>: {unmeasured(slot)}
-        </p>
-      )}
-      {found && !found.sum && <p>ξ does not vary, so it keeps no sum.</p>}
-      {found?.sum &&
-        (sumHolds(found.sum) ? (
-          <Kept slot={slot} sum={found.sum} />
-        ) : (
-          <None slot={slot} sum={found.sum} />
-        ))}
-      {late && <p class="hint">as of epoch {found.epoch}</p>}
+    <div class="kept-sum">
+      <p class="hint">
+        <Term of="sum">sum that it keeps</Term>
+        {late && `, at epoch ${found.epoch}`}:{" "}
+        {sum && <Term of={sumTerm(sum.kind)}>{sum.kind}</Term>}
+        {sum?.kind === "plain" && <By slot={slot} />}
+        {found && !sum && "none, since ξ does not vary"}
+        {!found && unmeasured(slot)}
+      </p>
+      {sum && (sumHolds(sum) ? <Kept sum={sum} /> : <Unexplained slot={slot} sum={sum} />)}
       {verdict && (
-        <p class="hint verdict-then">
+        <p class="hint">
           <Term of="verdict">verdict</Term>, at the end: <Term of={verdict}>{verdict}</Term>
         </p>
       )}
@@ -94,18 +91,15 @@ function SumCard({ slot }: { slot: Slot }) {
   );
 }
 
-function Kept({ slot, sum }: { slot: Slot; sum: KeptSum }) {
+function Kept({ sum }: { sum: KeptSum }) {
   const why = whyRight(sum);
   return (
     <>
       <p class="formula">{unbroken(formulaOf(sum))}</p>
-      <p>
-        <Term of={sumTerm(sum.kind)}>{sum.kind}</Term>
-        {sum.kind === "plain" && <By slot={slot} />}
-        {" · "}
-        <Term of="sum.share">{percent(sum.share)} of the variance</Term>
+      {why && <p>{why}</p>}
+      <p class="hint">
+        explains <Term of="sum.share">{percent(sum.share)} of the variance</Term>
       </p>
-      {why && <p class="hint">{why}</p>}
     </>
   );
 }
@@ -126,13 +120,11 @@ function By({ slot }: { slot: Slot }) {
   );
 }
 
-function None({ slot, sum }: { slot: Slot; sum: KeptSum }) {
+function Unexplained({ slot, sum }: { slot: Slot; sum: KeptSum }) {
   const enough = percent(slot.info.thresholds.sum_share, 0);
   return (
     <>
-      <p>
-        <Term of={sumTerm("unexplained")}>unexplained</Term>: no sum explains ξ
-      </p>
+      <p>No sum explains ξ at this epoch.</p>
       <p class="hint">
         The best reaches {percent(Math.max(0, sum.corrected))} (
         <Term of="sum.corrected">corrected</Term>); {enough} would be enough.

@@ -1,6 +1,7 @@
 // The short list of runs at the side: the best by accuracy, or what the table is filtered to.
 
 import { useMemo } from "preact/hooks";
+import { sumTerm } from "../model/glossary";
 import { percent } from "../model/number-text";
 import { OWN_DATA } from "../model/own-data";
 import { RunOptions } from "../model/runs/run-options";
@@ -53,6 +54,8 @@ function toldOf(listed: number, count: number): string {
 function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
   const { id, seed, own, sum, verdict, accuracy, spikes } = knownOf(all, row);
   const open = seen.runs.value.includes(id);
+  const solved = verdict !== "" && isSolved(verdict); // of others the sum says little
+  const named = solved && sum ? `${sumTerm(sum)} ${verdict}` : verdict;
   const judged = verdict || (own ? OWN_DATA : "not analysed");
   const told = [`Seed ${seed}`, ...(sum ? [`sum: ${sum}`] : []), judged, ...options.all(row)];
   return (
@@ -61,24 +64,19 @@ function RunItem({ all, row, options }: { all: AllRuns; row: number; options: Ru
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
         {...explained(
-          verdict || (own ? "own-data" : "run"),
+          named || (own ? "own-data" : "run"),
           `${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`,
         )}
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />
-        <span class="name">{nameOf(sum, verdict)}</span>
+        <span class="name">{solved && sum ? `${sum} · ${verdict}` : verdict || "–"}</span>
         <span class="options">{options.brief(row).join(" · ")}</span>
         <span class="accuracy">{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
         <em>{typeof spikes === "number" && spikes > 0 ? spikes : ""}</em>
       </button>
     </li>
   );
-}
-
-/** The sum first, of a run that solves its task; of others it says little. */
-function nameOf(sum: string, verdict: string): string {
-  return sum && verdict && isSolved(verdict) ? `${sum} · ${verdict}` : verdict || "–";
 }
 
 /** What the table says of a run. */
