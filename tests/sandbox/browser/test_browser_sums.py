@@ -61,6 +61,10 @@ def found_in(run: ds.Run, epoch: int = -1) -> KeptSum:
     return found
 
 
+def printed(kept: KeptSum) -> str:
+    return kept.formula().replace("- ", "− ")
+
+
 def told(page: Sandbox) -> Locator:
     return page.page.locator(".kept-sum")
 
@@ -82,7 +86,7 @@ def test_the_card_names_the_sum(page: Sandbox, runs: dict[str, ds.Run], name: st
     assert kept.kind == kind  # or the table above is wrong
     page.open(run, epoch=run.epochs)
     if kept.holds:
-        expect(told(page).locator(".formula")).to_have_text(kept.formula())
+        expect(told(page).locator(".formula")).to_have_text(printed(kept))
         by = f", {kept.by}" if kept.by else ""
         expect(told(page).locator("p").first).to_have_text(f"sum that it keeps: {kind}{by}")
         expect(told(page)).to_contain_text(f"explains {percent(kept.share)} of the variance")
@@ -116,7 +120,7 @@ def test_before_a_sum_is_kept_none_is_named(page: Sandbox, runs: dict[str, ds.Ru
             expect(told(page)).to_contain_text("98% would be enough")
             expect(formula).to_have_count(0)
         else:
-            expect(formula).to_have_text(kept.formula())
+            expect(formula).to_have_text(printed(kept))
 
 
 def test_a_task_without_sums_has_none(page: Sandbox, runs: dict[str, ds.Run]) -> None:

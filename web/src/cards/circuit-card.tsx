@@ -76,7 +76,11 @@ function SumCard({ slot }: { slot: Slot }) {
       <p class="hint">
         <Term of="sum">sum that it keeps</Term>
         {late && `, at epoch ${found.epoch}`}:{" "}
-        {sum && <Term of={sumTerm(sum.kind)}>{sum.kind}</Term>}
+        {sum && (
+          <Term of={sumTerm(sum.kind)} class="value">
+            {sum.kind}
+          </Term>
+        )}
         {sum?.kind === "plain" && <By slot={slot} />}
         {found && !sum && "none, since ξ does not vary"}
         {!found && unmeasured(slot)}
@@ -84,7 +88,10 @@ function SumCard({ slot }: { slot: Slot }) {
       {sum && (sumHolds(sum) ? <Kept sum={sum} /> : <Unexplained slot={slot} sum={sum} />)}
       {verdict && (
         <p class="hint">
-          <Term of="verdict">verdict</Term>, at the end: <Term of={verdict}>{verdict}</Term>
+          <Term of="verdict">verdict</Term>, at the end:{" "}
+          <Term of={verdict} class="value">
+            {verdict}
+          </Term>
         </p>
       )}
     </div>
@@ -95,18 +102,24 @@ function Kept({ sum }: { sum: KeptSum }) {
   const why = whyRight(sum);
   return (
     <>
-      <p class="formula">{unbroken(formulaOf(sum))}</p>
+      <p class="formula">{printed(formulaOf(sum))}</p>
       {why && <p>{why}</p>}
       <p class="hint">
-        explains <Term of="sum.share">{percent(sum.share)} of the variance</Term>
+        explains{" "}
+        <Term of="sum.share" class="value">
+          {percent(sum.share)} of the variance
+        </Term>
       </p>
     </>
   );
 }
 
-/** A sign and a weight stay in the line of their token. */
-const unbroken = (formula: string): string =>
-  formula.replace(/([+-]) /g, "$1\u00a0").replace(/(\d) x/g, "$1\u00a0x");
+/** As in print: with minus signs, and each sign and weight in the line of its token. */
+const printed = (formula: string): string =>
+  formula
+    .replaceAll("- ", "− ")
+    .replace(/([+−]) /g, "$1\u00a0")
+    .replace(/(\d) x/g, "$1\u00a0x");
 
 /** Who leaves the irrelevant tokens out: attention alone, or the values. */
 function By({ slot }: { slot: Slot }) {
@@ -115,7 +128,10 @@ function By({ slot }: { slot: Slot }) {
   const attentive = now.relevantAttention >= slot.info.thresholds.relevant_attention;
   return (
     <>
-      , <Term of="sum.by">{attentive ? "attentive" : "value-corrected"}</Term>
+      ,{" "}
+      <Term of="sum.by" class="value">
+        {attentive ? "attentive" : "value-corrected"}
+      </Term>
     </>
   );
 }
