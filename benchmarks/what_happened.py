@@ -4,7 +4,8 @@
     python benchmarks/what_happened.py --seeds 20 --dry    a smoke test: prints, writes nothing
 
 Nothing was chosen on these seeds: thresholds and methods were set on others (0 to 399, 30000 to
-32100, 40000 to 42059, 50000 to 50023). Whoever changes the analysis after a look at the tables takes new ones.
+32100, 40000 to 42059, 50000 to 50023). Whoever changes the analysis after a look at the tables
+takes new ones.
 """
 
 import argparse

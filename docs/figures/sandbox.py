@@ -1,9 +1,9 @@
 """The pictures of the sandbox in the README and the docs.
 
-    python docs/figures/sandbox.py
+    python docs/figures/sandbox.py [NAME ...]
 
-Trains seed 15 of the default, shows it, and takes pictures in a headless Chromium (Debian's, or
-what CHROMIUM names).
+Trains the first seeds of the default, shows some of them, and takes pictures in a headless Chromium
+(Debian's, or what CHROMIUM names).
 """
 
 import os
@@ -19,19 +19,21 @@ import dynascope as ds
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-SEED = 15
-VIEWS = {"sandbox": "t=80", "sandbox-spike": "t=456&spike=0"}
+VIEWS = {  # name: seed, what the address says
+    "sandbox": (15, "t=80"),
+    "sandbox-spike": (15, "t=456&spike=0"),
+    "sandbox-sum": (14, "t=1000&colour=sum"),
+}
 _READY = """() => { const { slots } = globalThis.dynascope;
     return slots.value.length && slots.value.every((slot) =>
-        slot.scene.value && slot.circuit.value && slot.analysis.value); }"""
+        slot.scene.value && slot.circuit.value && slot.sum.value && slot.analysis.value); }"""
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         store = Path(folder) / "default"
         ds.train(seeds=range(20), progress=False).save(store)
-        ds.load(store).analyse(["circuit", "phases", "spikes"], progress=False)
-        run = ds.load(store).by_seed(SEED)
+        ds.load(store).analyse(progress=False)
         command = [sys.executable, "-m", "dynascope", "show", str(store), "--no-open"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -39,7 +41,9 @@ def main() -> None:
             assert server.stdout is not None
             found = re.search(r"http\S+", server.stdout.readline())
             assert found, "dynascope show did not start"
-            for name, view in VIEWS.items():
+            for name in names or VIEWS:
+                seed, view = VIEWS[name]
+                run = ds.load(store).by_seed(seed)
                 for theme in ("light", "dark"):
                     address = f"{found[0]}#v=1&run={run.id}&theme={theme}&{view}"
                     take(browser, address, HERE / f"{name}-{theme}.png")
@@ -61,4 +65,4 @@ def take(browser: Browser, address: str, to: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

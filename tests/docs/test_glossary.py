@@ -10,7 +10,7 @@ from wording import banned
 from dynascope import glossary
 from dynascope.analysis.verdict import VERDICTS
 from dynascope.analysis_columns import columns_of
-from dynascope.catalog import OPTIONS
+from dynascope.catalog import OPTIONS, SUM_KINDS
 from dynascope.cli import main
 from dynascope.cli.arguments import COMMANDS
 from dynascope.config import column_name
@@ -47,6 +47,7 @@ def test_every_column_of_a_table_of_runs_is_explained() -> None:
 def test_every_verdict_and_cause_is_explained() -> None:
     known = {entry.id for entry in ENTRIES}
     assert {*VERDICTS} <= known
+    assert {f"sum.{kind}" for kind in SUM_KINDS} <= known
     causes = ("optimizer", "normalisation", "feed-forward", "batch order", "unstable state")
     for name in (*causes, "other", "unexplained"):
         assert f"cause.{name.replace(' ', '-')}" in known
@@ -64,6 +65,9 @@ def test_thresholds_are_those_of_the_analysis() -> None:
         "ideal": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "value-corrected": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "attention.relevant": f"{thresholds.RELEVANT_ATTENTION:.0%}",
+        "sum.unexplained": f"{thresholds.SUM_SHARE:.0%}",
+        "sum.corrected": f"{thresholds.SUM_SHARE:.0%}",
+        "sum.by": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "phase.fitting": "half",
         "phase.settled": f"{thresholds.RISE_DONE:.0%}",
     }.items():

@@ -13,6 +13,8 @@ from showing import FILES, Answer, Server, show
 import dynascope as ds
 from dynascope.analysis import thresholds
 from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis.sum_progress import sum_progress
+from dynascope.findings.registry import kind_of
 from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY
 
@@ -136,6 +138,8 @@ def test_thresholds_are_those_of_python(server: Server, runs: ds.Runs) -> None:
         "solved_accuracy": SOLVED_ACCURACY,
         "clear_gap": thresholds.CLEAR_GAP,
         "rounding": thresholds.ROUNDING,
+        "sum_share": thresholds.SUM_SHARE,
+        "relevant_attention": thresholds.RELEVANT_ATTENTION,
     }
     for path in ("/api/runs", f"/api/run/{runs[0].id}"):
         assert server.get(path).json["thresholds"] == wanted
@@ -323,7 +327,15 @@ def test_analyses_are_those_of_python(server: Server, runs: ds.Runs) -> None:
     run = runs[0]
     told = server.get(f"/api/run/{run.id}/analysis").json
     circuit = ds.analysis.circuit(run.parameters(), run.config)
-    assert told["circuit"] == json.loads(json.dumps(plain(circuit)))
+    whole = json.loads(json.dumps(plain(circuit)))
+    assert told["circuit"] == {name: part for name, part in whole.items() if name != "sum"}
+    kept = ds.analysis.kept_sum(run.parameters(), run.config)
+    assert kept is not None
+    assert told["sum"] == json.loads(json.dumps(plain(kind_of("sum").json(kept))))["sum"]
+    assert (told["sum"]["sum_kind"], told["sum"]["told"]) == (kept.kind, kept.describe())
+    progress = sum_progress(run)
+    assert progress is not None
+    assert told["progress"]["told"] == progress.describe()
     phases = ds.analysis.phases(run)
     assert told["phases"] == plain(phases) | {"told": phases.describe()}
     spikes = ds.analysis.spikes(run)
@@ -347,6 +359,9 @@ def test_what_cannot_be_analysed_has_a_note(server: Server, runs: ds.Runs) -> No
     assert diverged["notes"]["circuit"].startswith("diverged at epoch 1: analysed up to")
     assert data["circuit"] is None
     assert "its own data" in data["notes"]["circuit"]
+    assert (data["sum"], data["progress"]) == (None, None)
+    assert "its own data" in data["notes"]["sum"]
+    assert ends["sum"]["holds"] in (True, False)
 
 
 def test_curvature_comes_when_it_is_asked_for(server: Server, runs: ds.Runs) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis.run_epochs import last_sound_epoch
-from dynascope.analysis.thresholds import CLEAR_GAP, ROUNDING
+from dynascope.analysis.thresholds import CLEAR_GAP, RELEVANT_ATTENTION, ROUNDING, SUM_SHARE
 from dynascope.errors import DynascopeError
 from dynascope.plain import plain
 from dynascope.run import SOLVED_ACCURACY
@@ -23,6 +23,8 @@ THRESHOLDS = {
     "solved_accuracy": SOLVED_ACCURACY,
     "clear_gap": CLEAR_GAP,
     "rounding": ROUNDING,
+    "sum_share": SUM_SHARE,
+    "relevant_attention": RELEVANT_ATTENTION,
 }
 
 

@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [bundle, wasm, folder] = process.argv.slice(2);
-const { Kernel, CURVES, STEP_CURVES, modelOptions, unsupported } = await import(pathToFileURL(bundle));
+const { Kernel, CURVES, STEP_CURVES, modelOptions, bySum, formulaOf } = await import(pathToFileURL(bundle));
 const bytes = readFileSync(wasm);
 const kernel = await Kernel.load(bytes);
 
@@ -108,6 +108,28 @@ const KINDS = {
       shares: tasks.classShares(c.task) ?? new Float64Array(),
       rest: JSON.stringify([tasks.grouping(c.task), String(tasks.groupCount(c.task))]),
     };
+  },
+  /** The sum that weights keep: numbers, terms, words, and which value each sequence has. */
+  sum(c) {
+    const model = kernel.model(modelOptions(c.config));
+    const sum = model.keptSum(c.weights, c.task, c.threshold, c.rounding);
+    model.dispose();
+    if (!sum) return { kind: "none" };
+    const { group, groupNames } = bySum(sum, { ...c.task, tokens: c.tokens, count: c.count });
+    return {
+      kind: sum.kind,
+      numbers: Float64Array.of(sum.share, sum.corrected, sum.values),
+      terms: Int32Array.from(sum.terms.flatMap((one) => [...one])),
+      apart: Int32Array.from(sum.apart),
+      best: JSON.stringify(sum.best),
+      formula: formulaOf(sum),
+      labels: group,
+      names: JSON.stringify(groupNames),
+    };
+  },
+  /** Sums that nobody measured, in words. */
+  told(c) {
+    return { formulas: JSON.stringify(c.sums.map(formulaOf)) };
   },
   data(c) {
     const { tokens, targets } = kernel.dataset(c.task, c.seed, c.split, c.count);

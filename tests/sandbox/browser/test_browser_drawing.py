@@ -134,7 +134,7 @@ def test_files_are_named_by_what_they_hold(page: Sandbox, runs: dict[str, ds.Run
     )
 
 
-@pytest.mark.parametrize(("gap", "clusters"), [(0, "6"), (1e9, "not clear")])
+@pytest.mark.parametrize(("gap", "clusters"), [(0, "6"), (1e9, "unclear")])
 def test_the_server_says_what_is_clear(
     fresh: Opener, runs: dict[str, ds.Run], gap: float, clusters: str
 ) -> None:

@@ -157,19 +157,30 @@ def test_a_server_that_fails_after_all_is_told(fresh: Opener, runs: dict[str, ds
 
 def test_the_verdict_is_that_of_the_end(page: Sandbox, runs: dict[str, ds.Run]) -> None:
     page.open(runs["solved"], epoch=0)
-    verdict = ds.analysis.circuit(runs["solved"].parameters(), runs["solved"].config).verdict.name
+    ending = runs["solved"].parameters(), runs["solved"].config
+    verdict = ds.analysis.circuit(*ending).verdict.name
+    kept = ds.analysis.kept_sum(*ending)
+    assert kept is not None
     chip = page.page.locator(".chip.good, .chip.muted")
-    expect(chip).to_have_text(re.compile(rf"^at the end: {verdict} · test \d"))
+    expect(chip).to_have_text(re.compile(rf"^at the end: {kept.kind} · {verdict} · test \d"))
     expect(page.page.locator(".card", has_text="Circuit")).to_contain_text("at epoch 0")
 
 
 def test_clusters_are_never_without_the_expected(page: Sandbox, runs: dict[str, ds.Run]) -> None:
+    """One for each value of the sum that is kept; if there is none, one for each multiset."""
     run = runs["solved"]
+    wanted = set()
     for epoch in (0, 150):
         page.open(run, epoch=epoch)
-        found = ds.analysis.circuit(run.parameters(epoch), run.config)
-        told = "not clear" if found.clusters is None else str(found.clusters)
-        expect(fact(page, "clusters (6 expected)")).to_have_text(told)
+        weights = run.parameters(epoch)
+        found = ds.analysis.circuit(weights, run.config)
+        kept = ds.analysis.kept_sum(weights, run.config)
+        assert kept is not None
+        told = "unclear" if found.clusters is None else str(found.clusters)
+        of = f"of {kept.values} values" if kept.holds else "6 expected"
+        expect(fact(page, f"clusters ({of})")).to_have_text(told)
+        wanted.add(of)
+    assert len(wanted) == 2
 
 
 def test_a_shorter_run_says_where_it_stays(page: Sandbox, runs: dict[str, ds.Run]) -> None:
@@ -286,10 +297,12 @@ def test_list_table_and_filter_have_the_same_verdicts(
     run = runs["short"]
     page.open(run)
     expect(page.page.locator(".run-list .open .name")).to_have_text("unsolved")
-    listed = sorted(names.all_inner_texts())
+    listed = sorted(names.all_inner_texts(), key=lambda name: name.rpartition(" ")[2])
+    assert any(name.startswith("plain · ") for name in listed)
     page.open_table()
     column = page.page.locator(".runs-page thead th").all_inner_texts().index("verdict") - 1
-    assert sorted(verdicts(column).values()) == listed
+    in_table = verdicts(column)
+    assert [name.rpartition(" ")[2] for name in listed] == sorted(in_table.values())
     assert verdicts(column)[run.id[:8]] == "unsolved"
     page.page.get_by_label("Filter the runs").fill("verdict:unsolved")
     expect(page.rows).to_have_count(1)

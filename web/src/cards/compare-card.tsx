@@ -4,7 +4,15 @@ import { optionTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import type { RunInfo } from "../model/types";
-import { change, slotEpoch, slots, seen, verdictOf, type Slot } from "../state/page-state";
+import {
+  change,
+  slotEpoch,
+  slots,
+  seen,
+  sumKindOf,
+  verdictOf,
+  type Slot,
+} from "../state/page-state";
 import { Term } from "../terms/term";
 
 const MOST = 8; // options that are listed
@@ -14,6 +22,7 @@ const ROW_TERMS: Readonly<Record<string, string>> = {
   seed: "seed",
   "test loss": "loss",
   "test accuracy": "accuracy.set",
+  "sum, at end": "sum",
   "verdict, at end": "verdict",
 };
 
@@ -49,11 +58,13 @@ export function CompareCard() {
   if (!a || !b) return null;
   const differing = differences(applying(a.info), applying(b.info));
   const judged = [a, b].some((slot) => !hasOwnData(slot.info.task));
+  const summed = [a, b].some((slot) => slot.sumClient);
   const rows: Row[] = [
     ["seed", String(a.info.seed), String(b.info.seed)],
     ["epoch", String(slotEpoch(a)), String(slotEpoch(b))],
     ["test loss", short(at(a, "test_loss")), short(at(b, "test_loss"))],
     ["test accuracy", percent(at(a, "test_accuracy")), percent(at(b, "test_accuracy"))],
+    ...(summed ? [["sum, at end", sumKind(a), sumKind(b)] satisfies Row] : []),
     ...(judged ? [["verdict, at end", verdict(a), verdict(b)] satisfies Row] : []),
     ...differing.slice(0, MOST),
   ];
@@ -96,5 +107,7 @@ export function CompareCard() {
 }
 
 const at = (slot: Slot, curve: string): number | undefined => slot.curves[curve]?.[slotEpoch(slot)];
+
+const sumKind = (slot: Slot): string => sumKindOf(slot) ?? "–";
 
 const verdict = (slot: Slot): string => verdictOf(slot) ?? "–";

@@ -119,12 +119,20 @@ function sequenceFacts(index: number, slot: Slot, scene: Scene): Fact[] {
   return [
     ["sequence", sequenceName(slot.sequences.value, index), true],
     ["multiset", positions && groupNames[group[index] ?? 0]],
+    ["sum", sumOf(index, slot)],
     ["target / prediction", `${known ? target : "none"} / ${predicted}`],
     ["probability of the target", known ? percent(probabilities[target], 2) : null],
     ["margin", known ? nats(margin, FARTHEST[slot.info.config.precision]) : null],
     place("ξ", scene, "sequence", index),
     ["|ξ|", short(scene.norms.sequence[index])],
   ];
+}
+
+/** The value of the sum by which sequences are coloured. */
+function sumOf(index: number, { sequences, grouped }: Slot): string | null {
+  if (grouped.value === sequences.value) return null;
+  const { group, groupNames } = grouped.value;
+  return groupNames[group[index] ?? 0] ?? null;
 }
 
 function unitFacts(unit: number, slot: Slot, scene: Scene): Fact[] {

@@ -1,9 +1,11 @@
 // The short list of runs at the side: the best by accuracy, or what the table is filtered to.
 
 import { useMemo } from "preact/hooks";
+import { sumTerm } from "../model/glossary";
 import { percent } from "../model/number-text";
 import { OWN_DATA } from "../model/own-data";
 import { RunOptions } from "../model/runs/run-options";
+import { isSolved } from "../model/server/answers";
 import { allRuns, type AllRuns } from "../state/all-runs";
 import { filterTrouble, foundRows } from "../state/found-rows";
 import { change, openBeside, openRun, seen } from "../state/page-state";
@@ -50,22 +52,25 @@ function toldOf(listed: number, count: number): string {
 }
 
 function RunItem({ all, row, options }: { all: AllRuns; row: number; options: RunOptions }) {
-  const { id, seed, own, verdict, accuracy, spikes } = knownOf(all, row);
+  const { id, seed, own, sum, verdict, accuracy, spikes } = knownOf(all, row);
   const open = seen.runs.value.includes(id);
-  const told = [`Seed ${seed}`, verdict || (own ? OWN_DATA : "not analysed"), ...options.all(row)];
+  const solved = verdict !== "" && isSolved(verdict); // of others the sum says little
+  const named = solved && sum ? `${sumTerm(sum)} ${verdict}` : verdict;
+  const judged = verdict || (own ? OWN_DATA : "not analysed");
+  const told = [`Seed ${seed}`, ...(sum ? [`sum: ${sum}`] : []), judged, ...options.all(row)];
   return (
     <li class={open ? "open" : ""}>
       <button
         aria-current={open ? "true" : undefined}
         onClick={(event) => (event.shiftKey ? openBeside(id) : openRun(id))}
         {...explained(
-          verdict || (own ? "own-data" : "run"),
+          named || (own ? "own-data" : "run"),
           `${[...new Set(told)].join(", ")}. Click to open it; with shift: beside the first.`,
         )}
       >
         <span>{seed}</span>
         <i data-verdict={verdict || "unknown"} />
-        <span class="name">{verdict || "–"}</span>
+        <span class="name">{solved && sum ? `${sum} · ${verdict}` : verdict || "–"}</span>
         <span class="options">{options.brief(row).join(" · ")}</span>
         <span class="accuracy">{typeof accuracy === "number" ? percent(accuracy) : "–"}</span>
         <em>{typeof spikes === "number" && spikes > 0 ? spikes : ""}</em>
@@ -81,6 +86,7 @@ function knownOf({ table }: AllRuns, row: number) {
     id: String(cell("id")),
     seed: String(cell("seed")),
     own: cell("data") !== null, // data, for which there is no verdict
+    sum: String(cell("sum_kind") ?? ""),
     verdict: String(cell("verdict") ?? ""),
     accuracy: cell("accuracy"),
     spikes: cell("spikes"),

@@ -1,11 +1,12 @@
 // The side: what is known at this epoch, in cards.
 
-import { percent, short } from "../model/number-text";
+import { short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import { Term } from "../terms/term";
+import { CircuitCard } from "./circuit-card";
 import { CompareCard } from "./compare-card";
 import { OwnDataCard } from "./own-data-card";
 import { PointerCard } from "./pointer-card";
@@ -30,75 +31,6 @@ export function SideCards() {
       <CurvatureCard slot={slot} />
       <RunList />
     </aside>
-  );
-}
-
-function CircuitCard({ slot }: { slot: Slot }) {
-  const now = slot.circuit.value;
-  const none = slot.scene.value?.finite === false ? "not finite" : "being measured";
-  return (
-    <section class="card">
-      <h2>
-        <Term of="circuit">Circuit</Term> <small>{now ? `at epoch ${now.epoch}` : none}</small>{" "}
-        <WhichRun slot={slot} />
-      </h2>
-      <div class="shares">
-        <Share name="multiset" of="share.multiset" value={now?.between ?? null} />
-        <Share name="ordering" of="share.ordering" value={now?.permutation ?? null} weak />
-        <Share name="irrelevant tokens" of="share.irrelevant" value={now?.suffix ?? null} weak />
-      </div>
-      <dl class="facts">
-        <dt>
-          <Term of="accuracy.all">
-            accuracy{now && !now.exhaustive ? ", sampled" : ", all sequences"}
-          </Term>
-        </dt>
-        <dd>{percent(now?.accuracy)}</dd>
-        <dt>
-          <Term of="attention.relevant">attention on relevant</Term>
-        </dt>
-        <dd>{percent(now?.relevantAttention, 0)}</dd>
-        <dt>
-          <Term of="clusters">clusters</Term>
-          {now && ` (${now.expectedClusters} expected)`}
-        </dt>
-        <dd>{now ? (now.clusters ?? "not clear") : "–"}</dd>
-        <dt>
-          <Term of="survives.reordering">survives reordering</Term>
-        </dt>
-        <dd>{percent(now?.permutationSurvival, 0)}</dd>
-        <dt>
-          <Term of="survives.redrawing">survives new irrelevant tokens</Term>
-        </dt>
-        <dd>{percent(now?.suffixSurvival, 0)}</dd>
-      </dl>
-    </section>
-  );
-}
-
-function Share({
-  name,
-  of,
-  value,
-  weak = false,
-}: {
-  name: string;
-  of: string;
-  value: number | null;
-  weak?: boolean;
-}) {
-  return (
-    <>
-      <Term of={of}>{name}</Term>
-      <meter
-        class={weak ? "weak" : ""}
-        min={0}
-        max={1}
-        value={value ?? 0}
-        aria-label={`Share of ${name}`}
-      />
-      <b>{percent(value)}</b>
-    </>
   );
 }
 

@@ -64,6 +64,9 @@ export const causeTerms = (verdict: string): string =>
     .map((cause) => `cause.${cause.replaceAll(" ", "-")}`)
     .join(" ");
 
+/** What a kind of kept sum is. */
+export const sumTerm = (kind: string): string => `sum.${kind}`;
+
 /** Where the sandbox serves a page of the docs, and the heading on it. */
 export function docsAddress(docs: string): string {
   const [page = "", heading] = docs.split("#");
@@ -103,6 +106,7 @@ export const FACT_TERMS: Readonly<Record<string, string>> = {
   "V z": "Vz",
   sequence: "sequence",
   multiset: "multiset",
+  sum: "sum",
   "target / prediction": "target prediction",
   "probability of the target": "probability",
   margin: "margin",

@@ -29,6 +29,7 @@ export {
 } from "./kernel/model";
 export * from "./kernel/names";
 export { type Crossed, Tasks } from "./kernel/tasks";
+export * from "./kept-sum";
 export * from "./kernel/trainer";
 
 /** The two principal axes of points: see kernel/projection.hpp for what happens in odd cases. */

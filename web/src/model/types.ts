@@ -200,6 +200,7 @@ export interface ViewState {
   epoch: number;
   speed: number;
   axes: "fixed" | "follow";
+  colour: "multiset" | "sum"; // what sequences have in common that share one
   hidden: string[]; // panels
   big: string | null; // panel
   theme: "auto" | "light" | "dark";

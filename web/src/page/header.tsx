@@ -1,7 +1,7 @@
 // The head of the page: which run this is, what the analysis calls it, and the page's menus.
 
 import { isStandard } from "../model/kernel/options";
-import { optionTerm } from "../model/glossary";
+import { optionTerm, sumTerm } from "../model/glossary";
 import { percent, short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import { isSolved } from "../model/server/answers";
@@ -15,6 +15,7 @@ import {
   change,
   firstSlot,
   slots,
+  sumKindOf,
   toggleHidden,
   seen,
   verdictOf,
@@ -82,7 +83,7 @@ function namesOf(all: readonly Slot[]): string {
 }
 
 function Chips({ slot }: { slot: Slot }) {
-  const verdict = verdictOf(slot);
+  const [sum, verdict] = [sumKindOf(slot), verdictOf(slot)];
   const solved = verdict !== null && isSolved(verdict);
   const tested = slot.info.summary["accuracy"];
   return (
@@ -100,15 +101,23 @@ function Chips({ slot }: { slot: Slot }) {
       {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
         <Term
-          of={verdict}
-          detail={slot.analysis.value?.phases?.told}
+          of={sum ? `${sumTerm(sum)} ${verdict}` : verdict}
+          detail={endingTold(slot)}
           class={solved ? "chip good" : "chip muted"}
         >
-          at the end: {verdict} · test {percent(tested)}
+          at the end: {sum && `${sum} · `}
+          {verdict}
+          <span class="tested"> · test {percent(tested)}</span>
         </Term>
       )}
     </>
   );
+}
+
+/** The sum and the phases, in sentences. */
+function endingTold({ analysis }: Slot): string {
+  const { sum, phases } = analysis.value ?? {};
+  return [sum?.told, phases?.told].filter(Boolean).join(". ");
 }
 
 /** Each with what explains it. */

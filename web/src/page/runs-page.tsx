@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { columnTerm } from "../model/glossary";
+import { columnTerm, sumTerm } from "../model/glossary";
 import { existingValues, type Cell } from "../model/runs/run-filter";
 import { cellText, headingOf, numericColumns } from "../model/runs/run-columns";
 import { columnDiffers } from "../model/runs/run-options";
@@ -18,6 +18,7 @@ const CURVE = "accuracy over time"; // a column of pictures
 const MOST = 12; // further columns; what is not shown can still be filtered by
 const FIRST = [
   "seed",
+  "sum_kind",
   "verdict",
   "accuracy",
   CURVE,
@@ -27,7 +28,7 @@ const FIRST = [
   "lead",
   "diverged",
 ];
-const EVER = new Set(["seed", "verdict", "accuracy", CURVE, "spikes"]); // even if empty
+const EVER = new Set(["seed", "sum_kind", "verdict", "accuracy", CURVE, "spikes"]); // even if empty
 const NEVER = new Set([
   "id",
   "data", // a digest; the task says that there are data
@@ -35,12 +36,22 @@ const NEVER = new Set([
   "drops",
   "drop_epochs",
   "drop_votes",
+  "sum_weights", // the formula says them
+  "sum_apart",
+  "sum_leads",
+  "alias_weights",
   "spike_epochs",
   "spike_causes",
   "note",
   "tags",
   "last_epoch",
 ]);
+
+/** What explains the words in a column. */
+const CELL_TERMS: Readonly<Record<string, (text: string) => string>> = {
+  sum_kind: sumTerm,
+  verdict: (text) => text,
+};
 
 export function RunsPage() {
   const all = allRuns.value;
@@ -94,7 +105,7 @@ function Found({ all }: { all: AllRuns }) {
       {unanalysed(all) > 0 && (
         <p class="hint">
           {unanalysed(all) === all.table.count ? "No run is" : "Some runs are not"} analysed yet:{" "}
-          <code>dynascope report FOLDER</code> fills the columns verdict and spikes.
+          <code>dynascope report FOLDER</code> fills the columns sum, verdict and spikes.
         </p>
       )}
     </>
@@ -103,13 +114,15 @@ function Found({ all }: { all: AllRuns }) {
 
 /** What a filter may look like: with values that are there. */
 function exampleFilter({ answer }: AllRuns): string {
-  const verdict = (answer.columns["verdict"] ?? []).find((cell) => cell !== null);
+  const first = (name: string): Cell =>
+    (answer.columns[name] ?? []).find((cell) => cell !== null && cell !== "unexplained") ?? null;
+  const [sum, verdict] = [first("sum_kind"), first("verdict")];
   const tag = (answer.columns["tags"] ?? []).flatMap((cell) =>
     Array.isArray(cell) ? cell : [],
   )[0];
   const parts = [
     "accuracy > 0.9",
-    verdict && `verdict:${verdict}`,
+    sum ? `sum:${sum}` : verdict && `verdict:${verdict}`,
     tag && `tag:${tag}`,
     "seed < 5",
   ];
@@ -279,7 +292,7 @@ function Row({
           <Value
             key={name}
             name={name}
-            cell={all.table.cell(row, name)}
+            cell={cellOf(all, row, name)}
             numeric={numeric.has(name)}
             share={all.answer.shares.includes(name)}
           />
@@ -287,6 +300,12 @@ function Row({
       )}
     </tr>
   );
+}
+
+/** What a run is shown with: the best sum is no formula of a run that keeps none. */
+function cellOf({ table }: AllRuns, row: number, name: string): Cell {
+  const none = name === "sum_formula" && table.cell(row, "sum_kind") === "unexplained";
+  return none ? null : table.cell(row, name);
 }
 
 interface ValueOf {
@@ -303,7 +322,7 @@ function Value({ name, cell, numeric, share }: ValueOf) {
     <td
       class={numeric ? "number" : undefined}
       title={text.length > 20 ? text : undefined}
-      {...(name === "verdict" ? explained(text) : {})}
+      {...explained(CELL_TERMS[name]?.(text) ?? "")}
     >
       {text}
     </td>

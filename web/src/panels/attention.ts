@@ -27,11 +27,11 @@ export class Attention implements Painter {
 
   key(frame: Frame): string {
     const grid = this.layOut(frame);
-    return `${grid.count} ${grid.columns} ${frame.slot.sequences.value.count}`;
+    return `${grid.count} ${grid.columns} ${frame.slot.grouped.value.count}`;
   }
 
   back(pen: Pen, frame: Frame): void {
-    const { length, count } = frame.slot.sequences.value;
+    const { length, count } = frame.slot.grouped.value;
     const grid = this.layOut(frame);
     const style = { colour: frame.palette.colours.quiet, size: 9 };
     const { box, columns, width } = grid;
@@ -51,7 +51,7 @@ export class Attention implements Painter {
     const { scene, mark } = frame;
     const { grid, rows } = this;
     if (!scene || !grid || !rows) return;
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     const marked = rows.show(mark?.kind === "sequence" ? mark.index : -1);
     const most = highest(scene.attention, rows.shown, sequences.length);
     const active = activeIn(frame);
@@ -64,7 +64,7 @@ export class Attention implements Painter {
   }
 
   pick(x: number, y: number, frame: Frame): Mark | null {
-    const found = this.grid && cellAt(this.grid, frame.slot.sequences.value.length, x, y);
+    const found = this.grid && cellAt(this.grid, frame.slot.grouped.value.length, x, y);
     if (!found) return null;
     const [place, column] = found;
     const slot = frame.slot.index;
@@ -81,7 +81,7 @@ export class Attention implements Painter {
     most: number,
     faded: boolean,
   ): void {
-    const { length, tokens } = frame.slot.sequences.value;
+    const { length, tokens } = frame.slot.grouped.value;
     const { width, height } = grid;
     const [gapX, gapY] = [width > 6 ? 1 : 0, height > 6 ? 1 : 0];
     const size = Math.min(LARGEST, Math.floor(height - 1));
@@ -108,7 +108,7 @@ export class Attention implements Painter {
   private outlines(pen: Pen, frame: Frame, grid: RowGrid, marked: number): void {
     const { box, width, height, columns } = grid;
     const { colours } = frame.palette;
-    const { length } = frame.slot.sequences.value;
+    const { length } = frame.slot.grouped.value;
     const relevant = new Set(frame.slot.info.task.positions ?? []);
     const { mark } = frame;
     const position =
@@ -131,7 +131,7 @@ export class Attention implements Painter {
 
   /** Where the rows are, and which; made again only when their number or the sequences change. */
   private layOut(frame: Frame): RowGrid {
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     const { count, length } = sequences;
     this.grid = rowGrid(plotBox(frame, 10), count, length, frame.big);
     if (this.grid.count < count)

@@ -150,8 +150,8 @@ class Layers {
 
   /** Reads every signal on which the picture depends. */
   private watch(): void {
-    const { scene, sequences, extents, from, analysis } = this.slot;
-    void [scene.value, sequences.value, extents.value, from.value, analysis.value];
+    const { scene, grouped, extents, from, analysis } = this.slot;
+    void [scene.value, grouped.value, extents.value, from.value, analysis.value];
     void [mark.value, pinned.value, palette.value, slotEpoch(this.slot), seen.axes.value];
     void presenting.value;
   }

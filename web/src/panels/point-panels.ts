@@ -13,7 +13,7 @@ function once(make: (frame: Frame) => Styles): (frame: Frame) => Styles {
   let palette: unknown = null;
   let about: unknown = null;
   return (frame) => {
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     if (palette !== frame.palette || about !== sequences)
       [made, palette, about] = [make(frame), frame.palette, sequences];
     return made;
@@ -35,7 +35,7 @@ const pairs = (frame: Frame): Styles => {
   ).flat();
 };
 
-const sequences = ({ palette, slot }: Frame): Styles => palette.sequences(slot.sequences.value);
+const sequences = ({ palette, slot }: Frame): Styles => palette.sequences(slot.grouped.value);
 
 const receptors = ({ palette, slot }: Frame): Styles =>
   Array.from(slot.plan.value.units, (unit) => palette.receptor(unit));

@@ -22,11 +22,10 @@ export class Probabilities implements Painter {
   private order: readonly number[] = []; // sequences, those of one multiset side by side
 
   key(frame: Frame): string {
-    const longest = Math.max(
-      ...frame.slot.sequences.value.groupNames.map((name) => textWidth(name, { size: 9 })),
-    );
+    const names = frame.slot.grouped.value.groupNames;
+    const longest = Math.max(...names.map((name) => textWidth(name, { size: 9 })));
     this.box = plotBox(frame, Math.min(17 + longest, frame.width * 0.35), 20, 8, 14); // room for the names
-    return `${frame.slot.info.embeddings} ${frame.slot.sequences.value.groupNames.length}`;
+    return `${frame.slot.info.embeddings} ${names.join()}`;
   }
 
   back(pen: Pen, frame: Frame): void {
@@ -39,7 +38,7 @@ export class Probabilities implements Painter {
   front(pen: Pen, frame: Frame): void {
     const { scene } = frame;
     if (!scene) return;
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     if (this.about !== sequences || this.palette !== frame.palette) {
       [this.about, this.palette] = [sequences, frame.palette];
       this.styles = frame.palette.sequences(sequences);
@@ -98,11 +97,11 @@ export class Probabilities implements Painter {
 
   private row(frame: Frame, group: number, share = 0.5): number {
     const { box } = this;
-    return box.y + ((group + share) * box.height) / frame.slot.sequences.value.groupNames.length;
+    return box.y + ((group + share) * box.height) / frame.slot.grouped.value.groupNames.length;
   }
 
   private names(pen: Pen, frame: Frame): void {
-    const { groupNames } = frame.slot.sequences.value;
+    const { groupNames } = frame.slot.grouped.value;
     const { box } = this;
     const each = Math.ceil(11 / (box.height / groupNames.length));
     for (let g = 0; g < groupNames.length; g += each)
@@ -129,7 +128,7 @@ export class Probabilities implements Painter {
   }
 
   private onSegment(frame: Frame, scene: Scene): void {
-    const { group, count, groupNames } = frame.slot.sequences.value;
+    const { group, count, groupNames } = frame.slot.grouped.value;
     const { box } = this;
     const { embeddings } = frame.slot.info;
     const size = new Int32Array(groupNames.length);
@@ -201,7 +200,7 @@ export class Probabilities implements Painter {
 
   /** A row for each sequence, those of one multiset side by side; a dot where the target is. */
   private heat(pen: Pen, frame: Frame, scene: Scene): void {
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     const { targets, count } = sequences;
     const { box, order } = this;
     const { embeddings } = frame.slot.info;

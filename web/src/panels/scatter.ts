@@ -233,7 +233,7 @@ export class Scatter implements Painter {
 
   private names(frame: Frame, axes: Axes): Label[] {
     const { groups, labels, query, radius } = this.spec;
-    const sequences = frame.slot.sequences.value;
+    const sequences = frame.slot.grouped.value;
     const few = sequences.groupNames.length <= MOST_NAMES[frame.big ? 1 : 0];
     const shown = (i: number): boolean => this.states[i] !== FADED;
     const names = !groups

@@ -1,14 +1,16 @@
 // Which runs are on the page: opened, fed with scenes, and closed as the view says.
 
 import { batch, effect, signal, untracked } from "@preact/signals";
+import { isSummed, type KeptSum } from "../model/kept-sum";
 import { hasOwnData } from "../model/own-data";
 import { sceneOver } from "../model/scene/scene-plan";
 import { epochsAround } from "../model/scene/spike-scenes";
 import { Api, isAbort } from "../model/server/api";
 import type { MapPanel, Scene } from "../model/types";
-import { CircuitClient } from "../workers/circuit-client";
-import type { CircuitNow, FromWorker, SceneParts } from "../workers/protocol";
+import { circuitWorker, MeasureClient, sumWorker } from "../workers/measure-client";
+import type { CircuitNow, FromWorker, SceneParts, SumNow } from "../workers/protocol";
 import { SceneClient } from "../workers/scene-client";
+import { followEndSums, groupedSequences } from "./end-sums";
 import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./page-state";
 
 export const api = new Api();
@@ -26,6 +28,7 @@ export function followView(): void {
     for (const slot of slots.value) ask(slot);
   });
   effect(holdBefore);
+  followEndSums();
 }
 
 /** Opens what is wanted. What is on the page stays there until that is ready: a person who walks
@@ -88,6 +91,7 @@ function openSlot(id: string, role: Slot["role"], index: number): Promise<Slot> 
 function close(slot: Slot): void {
   slot.sceneClient.close();
   slot.circuitClient?.close();
+  slot.sumClient?.close();
 }
 
 function slotOf(
@@ -97,18 +101,27 @@ function slotOf(
   message: FromWorker & { type: "opened" },
 ): Slot {
   const circuit = signal<CircuitNow | null>(null);
-  const { task } = message.info;
+  const sum = signal<SumNow | null>(null);
+  const endSum = signal<KeptSum | null | undefined>(undefined);
+  const sequences = signal(message.sequences);
+  const { info } = message;
+  const { task } = info;
   return {
     index,
     role,
     sceneClient,
     circuitClient: hasOwnData(task)
       ? null
-      : new CircuitClient(message.info, task, (found) => (circuit.value = found)),
+      : new MeasureClient(circuitWorker(), info, task, (found) => (circuit.value = found)),
+    sumClient: isSummed(task)
+      ? new MeasureClient(sumWorker(), info, task, (found) => (sum.value = found))
+      : null,
     held: signal(null),
-    info: message.info,
+    info,
     curves: message.curves,
-    sequences: signal(message.sequences),
+    ending: message.ending,
+    sequences,
+    grouped: groupedSequences(sequences, endSum),
     plan: signal(message.plan),
     extents: signal(message.extents),
     mapExtents: signal({}),
@@ -117,6 +130,8 @@ function slotOf(
     notReplayable: signal(message.info.notReplayable),
     from: signal(null),
     circuit,
+    sum,
+    endSum,
     analysis: signal(null),
     curvature: signal("none"),
   };
@@ -161,6 +176,7 @@ function show(slot: Slot, parts: SceneParts): void {
     slot.awaited.value = null;
   });
   slot.circuitClient?.want(epoch, weights);
+  slot.sumClient?.want(epoch, weights);
   if (old && !slots.value.some((other) => other.from.value === old)) slot.sceneClient.recycle(old);
 }
 

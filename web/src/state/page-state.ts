@@ -1,6 +1,8 @@
 // The state of the page: the view (which the URL holds), the runs that are open, what is marked.
 
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { SUM_KINDS, type SumKind } from "../model/kernel/names";
+import type { KeptSum } from "../model/kept-sum";
 import type { Mark } from "../model/marks";
 import type { Analysis, RunDetails } from "../model/server/answers";
 import type {
@@ -20,8 +22,8 @@ import {
   writeView,
   type Preferences,
 } from "../model/view-address";
-import type { CircuitClient } from "../workers/circuit-client";
-import type { CircuitNow, PanelExtents } from "../workers/protocol";
+import type { MeasureClient } from "../workers/measure-client";
+import type { CircuitNow, Ending, PanelExtents, SumNow } from "../workers/protocol";
 import type { SceneClient } from "../workers/scene-client";
 import { followAddress, writeAddress } from "./address";
 
@@ -30,11 +32,14 @@ export interface Slot {
   index: number; // 0: left
   role: "run" | "before" | "after";
   sceneClient: SceneClient;
-  circuitClient: CircuitClient | null; // null: nobody knows what a circuit would be
+  circuitClient: MeasureClient<CircuitNow> | null; // null: nobody knows what a circuit would be
+  sumClient: MeasureClient<SumNow> | null; // null: no sums are looked for in this task
   held: Signal<number | null>; // an epoch that the playhead does not move
   info: RunDetails;
   curves: Record<string, Numbers>;
+  ending: Ending;
   sequences: Signal<Sequences>;
+  grouped: ReadonlySignal<Sequences>; // the same, in the groups that share a colour
   plan: Signal<ScenePlan>;
   extents: Signal<PanelExtents>; // over the run
   mapExtents: Signal<Partial<Record<MapPanel, Extent>>>; // what the visible maps show
@@ -43,6 +48,8 @@ export interface Slot {
   notReplayable: Signal<string | null>; // why epochs that were not kept cannot be computed again
   from: Signal<Scene | null>; // where displacement arrows begin
   circuit: Signal<CircuitNow | null>;
+  sum: Signal<SumNow | null>; // that is kept at the epoch that is shown
+  endSum: Signal<KeptSum | null | undefined>; // at the end; undefined: not looked for yet
   analysis: Signal<Analysis | null>;
   curvature: Signal<"none" | "asked" | "there">;
 }
@@ -85,6 +92,12 @@ export function slotEpoch(slot: Slot): number {
 export function verdictOf({ analysis, info }: Slot): string | null {
   const kept = info.found["verdict"];
   return analysis.value?.circuit?.verdict.name ?? (typeof kept === "string" ? kept : null);
+}
+
+/** The kind of sum that it keeps then. */
+export function sumKindOf({ analysis, info }: Slot): SumKind | null {
+  const kept = SUM_KINDS.find((kind) => kind === info.found["sum_kind"]);
+  return analysis.value?.sum?.sum_kind ?? kept ?? null;
 }
 
 /** What a person does to the view; what they prefer in it is remembered, unlike what a link says. */

@@ -23,6 +23,7 @@ import {
   slotEpoch,
   slots,
 } from "../state/page-state";
+import { keepsNoSum } from "../state/end-sums";
 import { drawnScale, presenting } from "../state/presentation";
 import { nextSpike, spikesOf } from "../state/spike-view";
 import { Term } from "../terms/term";
@@ -136,6 +137,7 @@ function TimeOptions() {
           <option value="follow">follow</option>
         </select>
       </span>
+      <ColourSetting />
       {runsBeside.value && (
         <span
           class="legend"
@@ -146,6 +148,30 @@ function TimeOptions() {
       )}
       <SpikesButton />
     </>
+  );
+}
+
+/** Only where there are sums: they are those of modular addition. */
+function ColourSetting() {
+  const summed = slots.value.filter((slot) => slot.sumClient);
+  if (!summed.length) return null;
+  const colour = seen.colour.value;
+  const none = colour === "sum" && summed.every(keepsNoSum);
+  return (
+    <span class="setting">
+      <Term of="colour">colour</Term>
+      <select
+        aria-label="colour"
+        title={none ? "No sum is kept at the end: colours are those of multisets" : undefined}
+        value={colour}
+        onChange={(event) =>
+          change({ colour: event.currentTarget.value === "sum" ? "sum" : "multiset" })
+        }
+      >
+        <option value="multiset">multiset</option>
+        <option value="sum">{none ? "no sum" : "sum"}</option>
+      </select>
+    </span>
   );
 }
 

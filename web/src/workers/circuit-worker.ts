@@ -4,7 +4,7 @@
 import type { Crossed, Kernel, Measure, Model } from "../model/kernel";
 import type { RunDetails } from "../model/server/answers";
 import type { KernelTask, Numbers } from "../model/types";
-import type { CircuitNow, FromCircuitWorker, ToCircuitWorker } from "./protocol";
+import type { CircuitNow, ToMeasureWorker } from "./protocol";
 import { fetchKernel, modelOf } from "./run-kernel";
 
 const ASKED: readonly Measure[] = [
@@ -33,6 +33,7 @@ class Meter {
   measure(epoch: number, weights: Numbers): CircuitNow {
     const { rounding, clear_gap } = this.run.thresholds;
     const found = this.model.circuit(weights, this.crossed, ASKED);
+    const groups = this.crossed.groups.length - 1;
     const value = (name: Measure, i = 0): number => found[name]?.data[i] ?? NaN;
     const shares = this.kernel.varianceShares(found.embedding!.data, rounding);
     return {
@@ -43,7 +44,8 @@ class Meter {
       suffix: shares?.suffix ?? null,
       relevantAttention: this.crossed.positions.reduce((sum, t) => sum + value("attention", t), 0),
       clusters: value("clusters", 1) >= clear_gap ? value("clusters", 0) : null,
-      expectedClusters: Math.min(this.crossed.groups.length - 1, value("clusters", 3)),
+      expectedClusters: Math.min(groups, value("clusters", 3)),
+      allClustered: value("clusters", 3) >= groups,
       permutationSurvival: value("permutation_survival"),
       suffixSurvival: value("suffix_survival"),
       exhaustive: !this.crossed.sampled,
@@ -53,11 +55,11 @@ class Meter {
 
 let meter: Promise<Meter> | null = null;
 
-self.onmessage = ({ data: { run, task, epoch, weights } }: MessageEvent<ToCircuitWorker>): void => {
+self.onmessage = ({ data: { run, task, epoch, weights } }: MessageEvent<ToMeasureWorker>): void => {
   meter ??= Meter.of(run, task);
   meter.then((made) => made.measure(epoch, weights)).then(post, () => post(null)); // not finite
 };
 
-function post(circuit: FromCircuitWorker): void {
+function post(circuit: CircuitNow | null): void {
   self.postMessage(circuit);
 }

@@ -1,6 +1,7 @@
 // What the page and its workers say to each other. One makes scenes and owns the run's weights, one
-// measures circuits.
+// measures circuits, one looks for the sum that they keep.
 
+import type { KeptSum } from "../model/kept-sum";
 import type { RunDetails } from "../model/server/answers";
 import type {
   Extent,
@@ -25,9 +26,22 @@ export interface CircuitNow {
   relevantAttention: number;
   clusters: number | null; // null: no gap is clear
   expectedClusters: number;
+  allClustered: boolean; // rather than some groups, where there are many
   permutationSurvival: number;
   suffixSurvival: number;
   exhaustive: boolean;
+}
+
+/** The sum that is kept at one epoch. */
+export interface SumNow {
+  epoch: number;
+  sum: KeptSum | null; // null: the sequence embeddings do not vary at all
+}
+
+/** The last weights that a run keeps. */
+export interface Ending {
+  epoch: number;
+  weights: Numbers;
 }
 
 /** A scene on its way between threads: `sceneOver(plan, buffer)` makes it whole again. */
@@ -58,6 +72,7 @@ export type FromWorker =
       sequences: Sequences;
       plan: ScenePlan;
       extents: PanelExtents;
+      ending: Ending;
       trouble: string | null;
     }
   | {
@@ -72,12 +87,11 @@ export type FromWorker =
   | { type: "notReplayable"; why: string } // as it turned out
   | { type: "error"; message: string; about: ToWorker["type"] };
 
-export interface ToCircuitWorker {
+/** To a worker that measures; its answer is null where that cannot be done, as of weights that are
+ * not finite. */
+export interface ToMeasureWorker {
   run: RunDetails; // always the same, and so is
   task: KernelTask;
   epoch: number;
   weights: Numbers;
 }
-
-/** null: it cannot be measured, as of weights that are not finite. */
-export type FromCircuitWorker = CircuitNow | null;

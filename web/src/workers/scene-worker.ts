@@ -62,7 +62,11 @@ async function open(id: string, sequences: string | null): Promise<void> {
   tasks = fetched.tasks;
   kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
   const [prepared, trouble] = await prepareOr(sequences);
-  post({ type: "opened", info: opened.details, curves: opened.curves, ...prepared, trouble });
+  const epoch = planeEpoch(opened);
+  await opened.load(epoch);
+  const ending = { epoch, weights: opened.weights(epoch).slice() };
+  const { details: info, curves } = opened;
+  post({ type: "opened", info, curves, ...prepared, ending, trouble });
 }
 
 /** A URL may name sequences that make no sense for this run: then they are chosen, and it is told. */

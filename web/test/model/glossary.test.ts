@@ -12,8 +12,9 @@ import {
   FACT_TERMS,
   optionTerm,
   panelTerm,
+  sumTerm,
 } from "../../src/model/glossary";
-import { OPTIONS } from "../../src/model/kernel/names";
+import { OPTIONS, SUM_KINDS } from "../../src/model/kernel/names";
 import { phaseBands } from "../../src/model/phase-bands";
 import type { Analysis } from "../../src/model/server/answers";
 import { PANELS } from "../../src/model/types";
@@ -44,6 +45,7 @@ test("every panel and its axes, every fact, cause, verdict, option is explained"
     assert.equal(explanationsOf(causeTerms(cause)).length, 1);
   }
   known("ideal value-corrected partial fuzzy unsolved");
+  known(SUM_KINDS.map(sumTerm).join(" "));
   for (const { name } of OPTIONS) known(optionTerm(name));
 });
 

@@ -12,7 +12,8 @@ type Call = (...values: number[]) => number;
 const FUNCTIONS = [
   ...["version", "last_error", "allocate", "release", "catalog"],
   ...["model", "packed_size", "offset", "dims", "initialize"],
-  ...["forward", "grid", "evaluate", "gradient", "circuit", "plane", "variance_shares"],
+  ...["forward", "grid", "evaluate", "gradient", "circuit", "kept_sum"],
+  ...["plane", "variance_shares"],
   ...["draw", "enumerate", "shuffle"],
   ...["targets", "canonical", "group_name", "group_count", "exchangeable"],
   ...["class_shares", "design_sizes", "design"],

@@ -4,7 +4,8 @@
 // `parameters` says where each one lies. All arithmetic is the kernel's, in the model's precision.
 
 import { expected, ReadableError } from "../errors";
-import type { Config, Numbers, Precision } from "../types";
+import type { KeptSum } from "../kept-sum";
+import type { Config, KernelTask, Numbers, Precision } from "../types";
 import { type Address, checkSize, type CallFrame, type Heap, rowsIn } from "./heap";
 import {
   type Measure,
@@ -13,6 +14,7 @@ import {
   PARAMETERS,
   type Stage,
   STAGES,
+  SUM_KINDS,
 } from "./names";
 import { optionNumbers } from "./options";
 import { type Crossed, writeTask } from "./tasks";
@@ -29,6 +31,10 @@ type ModelSection = Config["model"];
 
 /** Lists of the table whose rows have shapes, in the order of kernel/wasm_model.hpp. */
 const LIST = { parameter: 0, stage: 1, measure: 2 } as const;
+
+/** What kernel/wasm.cpp tells of a kept sum: seven numbers, and one for each kind but the last. */
+const SUM_NUMBERS = 7 + SUM_KINDS.length - 1;
+const MOST_SUMS = 2;
 
 /** The model of a run. */
 export function modelOptions(config: Config): ModelOptions {
@@ -243,6 +249,38 @@ export class Model {
         return [[name, { shape, data: this.heap.readDoubles(out[i], product(shape)) }]];
       });
       return Object.fromEntries(found) as Measures;
+    });
+  }
+
+  /**
+   * The sum that the sequence embedding keeps, of a task that `isSummed`; null if it does not vary.
+   * `threshold`: the corrected share that is enough; `rounding`: as for `Kernel.varianceShares`.
+   */
+  keptSum(weights: Numbers, task: KernelTask, threshold: number, rounding: number): KeptSum | null {
+    const { length, vocab } = task;
+    const size = length * vocab * vocab; // of the terms of one sum
+    return this.heap.frame((frame) => {
+      const terms = frame.room(4 * MOST_SUMS * size);
+      const numbers = frame.room(8 * SUM_NUMBERS);
+      const given = [this.weights(frame, weights), writeTask(frame, task)];
+      this.heap.check(
+        this.heap.call.kept_sum(this.here, ...given, threshold, rounding, terms, numbers),
+      );
+      const [kind = -1, sums = 0, first = -1, second = -1, share = NaN, ...rest] =
+        this.heap.readDoubles(numbers, SUM_NUMBERS);
+      if (kind < 0) return null;
+      const [corrected = NaN, values = NaN, ...best] = rest;
+      return {
+        ...{ kind: SUM_KINDS[kind]!, share, corrected, values, length, vocab },
+        positions: [...task.positions],
+        apart: [first, second].filter((t) => t >= 0),
+        terms: Array.from({ length: sums }, (_, i) =>
+          this.heap.readInts(terms + 4 * size * i, size),
+        ),
+        best: Object.fromEntries(
+          best.flatMap((reached, i) => (reached === reached ? [[SUM_KINDS[i]!, reached]] : [])),
+        ),
+      };
     });
   }
 

@@ -77,6 +77,9 @@ export const SUM_KINDS = [
 ] as const;
 export type SumKind = (typeof SUM_KINDS)[number];
 
+/** Sums are looked for in tasks of at most so many tokens. */
+export const MOST_SUMMED = 16;
+
 /** The columns of a row of curves, as Python names them. */
 export const CURVES: readonly string[] = [
   "train_loss", // on the whole train set, after each epoch

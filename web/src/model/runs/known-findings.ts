@@ -5,10 +5,13 @@ import type { Analysis } from "../server/answers";
 import type { Cell, Columns } from "./run-filter";
 
 /** The columns that one run's analyses fill. */
-export type Findings = Readonly<Record<"verdict" | "spikes" | "lead", Cell>>;
+export type Findings = Readonly<Record<(typeof NAMES)[number], Cell>>;
 
-export function findingsOf({ circuit, phases, spikes }: Analysis): Findings {
+const NAMES = ["sum_kind", "verdict", "spikes", "lead"] as const;
+
+export function findingsOf({ sum, circuit, phases, spikes }: Analysis): Findings {
   return {
+    sum_kind: sum?.sum_kind ?? null,
     verdict: circuit?.verdict.name ?? null,
     spikes: spikes?.spikes.length ?? null,
     lead: phases?.lead ?? null,
@@ -19,8 +22,7 @@ export function findingsOf({ circuit, phases, spikes }: Analysis): Findings {
 export function withFindings(columns: Columns, known: ReadonlyMap<string, Findings>): Columns {
   const ids = columns["id"] ?? [];
   if (!ids.some((id) => known.has(String(id)))) return columns;
-  const names: readonly (keyof Findings)[] = ["verdict", "spikes", "lead"];
-  const filled = names.map((name): [string, readonly Cell[]] => [
+  const filled = NAMES.map((name): [string, readonly Cell[]] => [
     name,
     ids.map((id, row) => columns[name]?.[row] ?? known.get(String(id))?.[name] ?? null),
   ]);

@@ -15,6 +15,7 @@ function isNumeric(cells: readonly Cell[]): boolean {
 
 /** Names that the files keep although people read other words. */
 const HEADINGS: Readonly<Record<string, string>> = {
+  sum_kind: "sum",
   between_share: "multiset share",
   permutation_share: "ordering share",
   suffix_share: "irrelevant tokens share",

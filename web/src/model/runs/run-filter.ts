@@ -25,7 +25,11 @@ const NAME = /(-?)([A-Za-z_][\w./]*)/y;
 const OPERATOR = /(\s*)(:|!=|<=|>=|=|<|>)(\s*)(?:"([^"]*)"|(\S*))/y;
 const WORD = /(-?)(?:"([^"]*)"|(\S+))/y;
 const LISTED = 6; // values of a column that are offered
-const ALIASES: Readonly<Record<string, string>> = { tag: "tags", test_accuracy: "accuracy" };
+const ALIASES: Readonly<Record<string, string>> = {
+  tag: "tags",
+  sum: "sum_kind",
+  test_accuracy: "accuracy",
+};
 
 /** The test that a filter stands for; an error says what was not understood. `has` says whether a
  * row has a word, in lower case. */

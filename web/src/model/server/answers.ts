@@ -1,6 +1,7 @@
 // What the server says, as src/dynascope/sandbox/API.md describes it. Only what the client uses is
 // spelled out.
 
+import type { SumKind } from "../kernel/names";
 import { OWN_DATA } from "../own-data";
 import type { Columns, Cell } from "../runs/run-filter";
 import type { KernelTask, OwnTask, RunInfo, Task } from "../types";
@@ -23,6 +24,8 @@ export const UNSOLVED = "unsolved";
 export interface Thresholds {
   clear_gap: number; // from it on clusters are clear
   rounding: number; // of the mean square: a variance below it is none
+  sum_share: number; // of the variance, corrected: from it on a sum is kept
+  relevant_attention: number; // from it on a plain sum is attentive
 }
 
 export interface RunsAnswer {
@@ -78,6 +81,7 @@ export interface SeenDrop extends Drop {
 }
 
 export interface Analysis {
+  sum: { sum_kind: SumKind; sum_formula: string; told: string; holds: boolean } | null;
   circuit: {
     accuracy: number | null;
     relevant_attention: number | null;
