@@ -19,8 +19,9 @@ from wording import banned
 
 import dynascope as ds
 from dynascope.analysis.circuit import circuit
-from dynascope.analysis.phases import phases
+from dynascope.analysis.phases import phases_by_multisets
 from dynascope.analysis.spikes import spikes
+from dynascope.analysis.sum_progress import sum_progress
 from dynascope.analysis.thresholds import DROP_LEAST
 from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.cli import main
@@ -66,7 +67,7 @@ def parsed(capsys: Out, *words: object) -> Any:
 # ---- many runs ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [57, 80, 100, 260])
+@pytest.mark.parametrize("width", [57, 80, 100, 300])
 def test_the_table_fits(
     folder: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
@@ -75,19 +76,19 @@ def test_the_table_fits(
     assert max(map(len, printed.splitlines())) <= width
     assert "\x1b" not in printed
     head, *rest = printed.splitlines()
-    wide = width == 260
-    after = next(line for line in rest if line.startswith(("no room", "margin: ")))
+    wide = width == 300
+    after = next(line for line in rest if line.startswith(("no room", "sum: ")))
     assert rest.index(after) == 9
     assert head.split()[0] == ("id" if wide else "seed")
     assert ("causes" in head, "culprits" in head) == (wide, wide)
     assert ("no room for: " in printed) != wide
     if width >= 80:
-        for name in ("verdict", "clusters", "drops", "spikes", "dim"):
+        for name in ("sum", "verdict", "drops", "spikes", "dim"):
             assert name in head.split()
 
 
 def test_rows_are_the_runs(folder: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "260")
+    monkeypatch.setenv("COLUMNS", "300")
     _, *lines = report(capsys, folder).splitlines()
     for line, run in zip(lines, ds.load(folder), strict=False):
         assert line.startswith(run.id[:8])
@@ -113,7 +114,7 @@ def test_totals_add_up(folder: Path, capsys: Out) -> None:
     for which, solved in (("solved", True), ("other", False)):
         some = [n for n, each in zip(names, accuracy, strict=True) if (each > 0.9) == solved]
         assert told["circuit"][which] == dict(Counter(some))
-    course = [phases(run) for run in runs if run.config.record.weights_every]
+    course = [phases_by_multisets(run) for run in runs if run.config.record.weights_every]
     leads = [each.lead for each in course if each.lead is not None]
     judged = [each.agree for each in course if each.measured_to + 1 >= DROP_LEAST]
     assert told["phases"]["drops_agree"]["count"] == sum(judged)
@@ -283,7 +284,10 @@ def test_one_run_in_detail(folder: Path, capsys: Out) -> None:
     assert [row[1] for row in rows] == ["*", "*", " ", " ", " "]
     attention = [float(row[2].split()[0].strip("<>")) for row in rows]
     assert attention == pytest.approx(here.attention.tolist(), abs=1e-3)
-    assert " ".join(phases(run).describe().split()) in text
+    assert " ".join(phases_by_multisets(run).describe().split()) in text
+    progress = sum_progress(run)
+    assert progress is not None
+    assert " ".join(progress.describe().split()) in text
     assert " ".join(spikes(run.loaded()).describe().split()) in text
 
 
@@ -319,7 +323,7 @@ def test_one_run_as_json(folder: Path, capsys: Out) -> None:
     assert told["circuit"]["accuracy"] == here.accuracy
     assert told["circuit"]["attention"] == here.attention.tolist()
     assert told["circuit"]["verdict"]["name"] == here.verdict.name
-    assert told["phases"]["clustered_epoch"] == phases(run).clustered_epoch
+    assert told["phases"]["clustered_epoch"] == phases_by_multisets(run).clustered_epoch
     assert [each["peak"] for each in told["spikes"]["spikes"]] == [
         each.peak for each in spikes(run.loaded()).spikes
     ]

@@ -247,7 +247,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
     "circuit": lambda c: circuit(PARAMETERS, c).accuracy,
     "attention map": lambda c: analysis.attention_map(PARAMETERS, c).tolist(),
     "sparsity": lambda c: analysis.sparsity(PARAMETERS, c).share.tolist(),
-    "kept_sum": lambda c: analysis.kept_sum(PARAMETERS, c),
+    "kept_sum": lambda c: analysis.kept_sum(PARAMETERS, c).describe(),
     "distance": lambda c: analysis.embedding_distance(PARAMETERS, PARAMETERS, c).before,
     "ideal head": lambda c: theory.ideal_head(c).parameters.flat.tolist(),
     "stationarity": lambda c: theory.stationarity(PARAMETERS, TOKENS, [0], c).describe(),

@@ -12,6 +12,7 @@ from showing import FILES, Answer, Server, show
 
 import dynascope as ds
 from dynascope.analysis import thresholds
+from dynascope.analysis.phases import phases_by_multisets
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.sum_progress import sum_progress
 from dynascope.findings.registry import kind_of
@@ -331,12 +332,12 @@ def test_analyses_are_those_of_python(server: Server, runs: ds.Runs) -> None:
     assert told["circuit"] == {name: part for name, part in whole.items() if name != "sum"}
     kept = ds.analysis.kept_sum(run.parameters(), run.config)
     assert kept is not None
-    assert told["sum"] == json.loads(json.dumps(plain(kind_of("sum").json(kept))))["sum"]
+    assert told["sum"] == json.loads(json.dumps(plain(kind_of("kept_sum").json(kept))))["sum"]
     assert (told["sum"]["sum_kind"], told["sum"]["told"]) == (kept.kind, kept.describe())
     progress = sum_progress(run)
     assert progress is not None
     assert told["progress"]["told"] == progress.describe()
-    phases = ds.analysis.phases(run)
+    phases = phases_by_multisets(run)
     assert told["phases"] == plain(phases) | {"told": phases.describe()}
     spikes = ds.analysis.spikes(run)
     assert [each["told"] for each in told["spikes"]["spikes"]] == [
@@ -360,7 +361,7 @@ def test_what_cannot_be_analysed_has_a_note(server: Server, runs: ds.Runs) -> No
     assert data["circuit"] is None
     assert "its own data" in data["notes"]["circuit"]
     assert (data["sum"], data["progress"]) == (None, None)
-    assert "its own data" in data["notes"]["sum"]
+    assert "its own data" in data["notes"]["kept_sum"]
     assert ends["sum"]["holds"] in (True, False)
 
 

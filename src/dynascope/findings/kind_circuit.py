@@ -147,7 +147,7 @@ class CircuitKind(Kind[FoundCircuit]):
         Cells("verdict", 3, _verdict),
         Cells("margin", 9, _margin, True, "how far the verdict is from its threshold, 0 to 1"),
         Cells("variance %", 7, _variance, meaning=_VARIANCE),
-        Cells("clusters", 4, _clusters, True, "found/expected"),
+        Cells("clusters", 6, _clusters, True, "found/expected"),
         Cells("culprits", 11, _culprits, meaning="positions that break an invariance, worst first"),
     )
     brief = Cells("verdict", 0, _verdict)

@@ -71,7 +71,7 @@ class SumKind(Kind[KeptSum | None]):
 
     cells = (
         Cells("sum", 2, _sum, meaning="which sum of the tokens the embedding keeps"),
-        Cells("values", 6, _values, True, "that this sum has"),
+        Cells("values", 7, _values, True, "that this sum has"),
     )
     brief = Cells("sum", 0, _sum)
 

@@ -69,7 +69,7 @@ class SpikesKind(Kind[Spikes]):
     # ---- many runs
 
     cells = (
-        Cells("spikes", 6, _count, right=True),
+        Cells("spikes", 4, _count, right=True),
         Cells("causes", 10, _causes),
     )
     brief = Cells("spikes", 0, _count, right=True)

@@ -45,7 +45,7 @@ def runs(folder: Path) -> dict[str, ds.Run]:
     for i, (changes, seed, *_) in enumerate(RUNS.values()):
         run = ds.train(ds.Config().replace(changes), [seed], progress=False)
         run.save(folder / "store", append=i > 0)
-    ds.load(folder / "store")[:5].analyse(["sum", "circuit"], progress=False)
+    ds.load(folder / "store")[:5].analyse(["kept_sum", "circuit"], progress=False)
     return dict(zip(RUNS, ds.load(folder / "store"), strict=True))
 
 
