@@ -146,4 +146,4 @@ def _share(count: int, of: int) -> str:
     if not of:
         return ""
     low, high = wilson(count, of)
-    return f"{count} of {of} ({low:.0%} to {high:.0%})"
+    return f"{count} of {of} ({low:.1%} to {high:.1%})"

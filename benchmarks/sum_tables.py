@@ -187,4 +187,4 @@ def searches_text(r: dict[str, Any]) -> str:
 
 def share(count: int, of: int) -> str:
     low, high = wilson(count, of)
-    return f"{count} of {of} ({low:.0%} to {high:.0%})"
+    return f"{count} of {of} ({low:.1%} to {high:.1%})"

@@ -139,7 +139,7 @@ def causes(r: dict[str, Any]) -> str:
     ]
     total = sum(count for count, _, _ in r["causes"].values())
     for cause, (count, low, high) in r["causes"].items():
-        lines.append(f"| {cause} | {count} | {count / total:.0%} ({low:.0%} to {high:.0%}) |")
+        lines.append(f"| {cause} | {count} | {count / total:.1%} ({low:.1%} to {high:.1%}) |")
     if "spike_tests" in r:  # not in results from before there were tests
         lines += ["", spike_tables.tables(r["spike_tests"])]
     return "\n".join(lines)
@@ -147,7 +147,7 @@ def causes(r: dict[str, Any]) -> str:
 
 def share(count: int, of: int) -> str:
     low, high = wilson(count, of)
-    return f"{count} of {of} ({count / of:.0%}; 95% interval {low:.0%} to {high:.0%})"
+    return f"{count} of {of} ({count / of:.1%}; 95% interval {low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":
