@@ -16,7 +16,7 @@
 // of tokens kept apart; two sums are always guided.
 #pragma once
 
-#include "sum_fit.hpp"
+#include "sum_guess.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -33,15 +33,12 @@ class SumSearch {
 
   SumSearch(const SumPoints& points, int64_t most_values, Arena& arena)
       : fitter_(points, most_values, arena),
+        guesser_(points, fitter_.folds, arena),
         best_{make(arena), make(arena), make(arena), make(arena), make(arena)},
         split_{make(arena), make(arena), make(arena)},
         guess_(make(arena)),
         work_(make(arena)),
         from_(make(arena)) {
-    for (int h : {PREFIXES, SUFFIXES_HALF})
-      effect_[h] = arena.take<double>(points.half[h].width * points.vocab * points.dim);
-    count_ = arena.take<double>(points.vocab);
-    by_count_ = arena.take<double>(points.vocab * points.dim);
     more_ = arena.take<uint64_t>(points.vocab);
     gain_ = arena.take<double>(length());
   }
@@ -98,13 +95,12 @@ class SumSearch {
   static constexpr int SPLITS_KEPT = 3;       // to which a second token is added
 
   SumFitter fitter_;
+  SumGuess guesser_;
   SumCandidate best_[SUM_UNEXPLAINED];
   SumCandidate split_[SPLITS_KEPT];  // the best with one token apart
   SumCandidate guess_, work_, from_;
-  double* effect_[2];          // [width, p, dim]: mean embedding of each token at each position
-  double *count_, *by_count_;  // [p], [p, dim]
-  uint64_t* more_;             // [p]
-  double* gain_;               // [length]
+  uint64_t* more_;  // [p]
+  double* gain_;    // [length]
   double plain_values_ = 1;
 
   SumCandidate make(Arena& arena) const {
@@ -187,103 +183,15 @@ class SumSearch {
     plain_values_ = plain.values > 0 ? static_cast<double>(plain.values) : 1;
     judge(work_, plain);
     consider(work_);
-    find_effects();
+    guesser_.learn();
     clear(guess_.terms);
-    guess_shifts(guess_.terms);
-    guess_folds(guess_.terms);
+    guesser_.shifts(guess_.terms);
+    guesser_.folds(guess_.terms);
   }
   void forget(SumCandidate& candidate) const {
     clear(candidate.terms);
     candidate.terms.apart[0] = -1;
     candidate.corrected = NEVER;
-  }
-
-  void find_effects() {
-    const SumPoints& all = fitter_.points();
-    const int64_t d = all.dim, S = all.half[1].count;
-    for (int h : {PREFIXES, SUFFIXES_HALF})
-      for (int64_t l = 0; l < half(h).width; ++l) {
-        double* effect = effect_[h] + l * vocab() * d;
-        for (int64_t i = 0; i < vocab() * d; ++i) effect[i] = 0;
-        for (int64_t x = 0; x < vocab(); ++x) count_[x] = 0;
-        for (int64_t i = 0; i < all.half[0].count; ++i)
-          for (int64_t j = 0; j < S; ++j) {
-            const int64_t row = h == PREFIXES ? i : j;
-            const int32_t x = half(h).tokens[row * half(h).width + l];
-            count_[x] += 1;
-            for (int64_t c = 0; c < d; ++c) effect[x * d + c] += all.at[(i * S + j) * d + c];
-          }
-        for (int64_t x = 0; x < vocab(); ++x)
-          for (int64_t c = 0; c < d; ++c)
-            if (count_[x] > 0) effect[x * d + c] /= count_[x];
-      }
-  }
-
-  /// Every relevant position is turned so that its tokens do what those of the strongest do.
-  void guess_shifts(SumTerms& terms) const {
-    const int64_t d = fitter_.points().dim, p = vocab();
-    int64_t strongest = 0;
-    double most = -1;
-    for (int64_t l = 0; l < relevant(); ++l) {
-      double size = 0;
-      for (int64_t i = 0; i < p * d; ++i) {
-        const double e = effect_[PREFIXES][l * p * d + i];
-        size += e * e;
-      }
-      if (size > most) {
-        most = size;
-        strongest = l;
-      }
-    }
-    const double* like = effect_[PREFIXES] + strongest * p * d;
-    for (int64_t l = 0; l < relevant(); ++l) {
-      const double* own = effect_[PREFIXES] + l * p * d;
-      double least = 0;
-      for (int64_t shift = 0; shift < p; ++shift) {
-        double apart = 0;
-        for (int64_t x = 0; x < p; ++x) apart += distance(own + x * d, like + (x + shift) % p * d);
-        if (shift == 0 || apart < least) {
-          least = apart;
-          terms.shift[0][l] = static_cast<int32_t>(shift);
-        }
-      }
-    }
-  }
-
-  /// Given the shifts: each irrelevant token folds to where it comes nearest to what it does.
-  void guess_folds(SumTerms& terms) {
-    const int64_t d = fitter_.points().dim, p = vocab();
-    for (int64_t i = 0; i < p * d; ++i) by_count_[i] = 0;
-    for (int64_t l = 0; l < relevant(); ++l)
-      for (int64_t x = 0; x < p; ++x)
-        for (int64_t c = 0; c < d; ++c)
-          by_count_[(x + terms.shift[0][l]) % p * d + c] +=
-              effect_[PREFIXES][(l * p + x) * d + c] / static_cast<double>(relevant());
-    for (int64_t l = 0; l < irrelevant(); ++l) {
-      const double* effect = effect_[SUFFIXES_HALF] + l * p * d;
-      for (int64_t x = 1; x < p; ++x) {
-        double least = 0;
-        for (int64_t f = 0; f < folds().count; ++f) {
-          double off = 0;
-          for (int64_t c = 0; c < d; ++c) {
-            double left = effect[x * d + c] - effect[c];
-            for (int64_t j = 0; j < p; ++j)
-              left -= static_cast<double>(folds().change[f * p + j]) * by_count_[j * d + c];
-            off += left * left;
-          }
-          if (f == 0 || off < least) {
-            least = off;
-            terms.fold[0][l * p + x] = static_cast<int32_t>(f);
-          }
-        }
-      }
-    }
-  }
-
-  double distance(const double* a, const double* b) const {
-    double total = 0;
-    for (int64_t c = 0; c < fitter_.points().dim; ++c) total += (a[c] - b[c]) * (a[c] - b[c]);
-    return total;
   }
 
   // ---- one shift or fold after the other --------------------------------------------------------
@@ -364,7 +272,7 @@ class SumSearch {
       climb(work_, 0);
       if (from == &guess_) continue;
       copy(work_, *from);
-      guess_folds(work_.terms);
+      guesser_.folds(work_.terms);
       climb(work_, 0);
     }
   }

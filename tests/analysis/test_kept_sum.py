@@ -52,9 +52,10 @@ def test_built_heads_of_two_tokens(name: str, dim: int) -> None:
     assert found.share > 0.999
     if kind in ("plain", "signed", "folded"):
         assert found.weights == head.weights
-    everything = kept_sum(parameters, config, exhaustive=True)
-    assert everything is not None
-    assert (everything.kind, everything.weights) == (found.kind, found.weights)
+    if dim == 4:  # it takes a second or two
+        everything = kept_sum(parameters, config, exhaustive=True)
+        assert everything is not None
+        assert (everything.kind, everything.weights) == (found.kind, found.weights)
 
 
 MORE_TOKENS = [
