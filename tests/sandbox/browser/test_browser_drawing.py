@@ -149,5 +149,5 @@ def test_the_server_says_what_is_clear(
 
     page.context.route(f"**/api/run/{run.id}", otherwise)
     page.open(run, epoch=run.epochs)
-    fact = page.page.locator(".card dt:has-text('clusters (6 expected)') + dd")
+    fact = page.page.locator(".card dt:has-text('clusters (of 6 values)') + dd")
     expect(fact).to_have_text(clusters)
