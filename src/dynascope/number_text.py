@@ -9,6 +9,7 @@ one table of numbers through both.
 import math
 
 MISSING = "-"
+_LARGEST = 1e9  # in size: beyond it is no share, whatever a file says
 
 
 def percent(share: float | None, places: int = 1) -> str:
@@ -19,7 +20,7 @@ def percent(share: float | None, places: int = 1) -> str:
     >>> percent(0.996, places=0), percent(None)
     ('>99%', '-')
     """
-    if share is None or not math.isfinite(share):
+    if share is None or not abs(share) <= _LARGEST:
         return MISSING
     sign, units = _rounded(share, 100 * 10**places)
     if not sign and units in (0, 100 * 10**places):
@@ -33,7 +34,7 @@ def fraction(share: float | None, places: int = 3) -> str:
     >>> [fraction(share) for share in (0.4, 0.9986, 2047 / 2048, 1, 1e-9, 0)]
     ['0.400', '0.999', '>0.999', '1.000', '<0.001', '0.000']
     """
-    if share is None or not math.isfinite(share):
+    if share is None or not abs(share) <= _LARGEST:
         return MISSING
     sign, units = _rounded(share, 10**places)
     return f"{sign}{_decimal(units, places)}"

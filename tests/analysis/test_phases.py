@@ -13,7 +13,13 @@ from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import run_epochs
 from dynascope.analysis.drop_votes import SeenDrop, drop_pairs, with_votes
 from dynascope.analysis.drops import Drop
-from dynascope.analysis.phases import Counts, Phases, phases, phases_from
+from dynascope.analysis.phases import (
+    Counts,
+    Phases,
+    phases,
+    phases_by_multisets,
+    phases_from,
+)
 
 
 def sharp(epochs: list[int]) -> list[Drop]:
@@ -228,13 +234,13 @@ def test_real_runs(weights_every: int) -> None:
         "record.weights_every": weights_every,
     }  # fmt: skip
     runs = ds.train(ds.Config().replace(changes), seeds=range(3), progress=False)
-    results = [phases(run) for run in runs]
+    results = [phases_by_multisets(run) for run in runs]
     for run, result in zip(runs, results, strict=True):
         epochs = run_epochs.kept_epochs(run, "phases")
         slowly = phases_from(run, epochs, partial(between_by_forward, run))
         assert slowly.between_rise == pytest.approx(result.between_rise, abs=1e-4)
         assert replace(slowly, between_rise=result.between_rise) == result
-        assert phases(run) == result
+        assert replace(phases(run), sum=None) == result
         every = between_by_forward(run, epochs)
         place = passage_by_definition(every, 0.5)
         assert result.clustered_epoch == (None if place is None else epochs[place])

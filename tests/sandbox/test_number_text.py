@@ -60,7 +60,7 @@ def cases() -> list[float]:
     counts = [n / 2048 for n in (0, 1, 2, 3, 1024, 2045, 2046, 2047, 2048)]
     single = [float(np.float32(share)) for share in rng.random(500)]
     small = [10.0**-k for k in range(1, 320, 7)]
-    beyond = [-0.0, -1e-9, -0.3, -12.25, 1 + 1e-12, 1.2, 31.99996]
+    beyond = [-0.0, -1e-9, -0.3, -12.25, 1 + 1e-12, 1.2, 31.99996, 1e9, 1.1e9, -1e17, 1e308]
     close = [1 - each for each in small]
     return [*rng.random(2000), *ties, *near, *counts, *single, *small, *close, *beyond]
 

@@ -37,7 +37,7 @@ _SIDECAR = {
     "notes": "list<item: string>",
 }
 _NAMED = {"list<int64>": "list<item: int64>", "list<double>": "list<item: double>"}
-_NAMED |= {"list<string>": "list<item: string>"}
+_NAMED |= {"list<string>": "list<item: string>", "list<bool>": "list<item: bool>"}
 _SIDECAR |= {name: _NAMED.get(c.type, c.type) for name, c in columns_of().items()}
 for _name, _type in _SIDECAR.items():
     KINDS[f"analyses {_name}: odd values"] = _sidecar_column(_name, TYPED[_type])

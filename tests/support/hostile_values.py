@@ -89,6 +89,9 @@ TYPED = {
         pa.array([value], pa.list_(pa.float64()))
         for value in (None, [], [None], [math.nan], [1.0, 2.0], [math.inf] * 3)
     ],
+    "list<item: bool>": [
+        pa.array([value], pa.list_(pa.bool_())) for value in (None, [], [None], [True], [False] * 9)
+    ],
 }
 
 

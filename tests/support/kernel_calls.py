@@ -127,6 +127,10 @@ def _evaluations(config: ds.Config, flat: Any, inputs: str) -> Iterator[Call]:
         tiny_squares = ((flat / abs(flat).max() * 1e-80)[None], shape, *design, ["embedding"])
         yield Call("circuits", f"{inputs}, tiny squares", lambda: tiny_squares, k.circuits)
         of_weights["hessian_products"] = (flat, shape, tokens, targets, directions)
+        task, counts = config.task.kernel, np.zeros((2, 6, 3, 3), np.int32)
+        counts[0, :3] = np.eye(3)
+        of_weights["kept_sums"] = (flat[None], shape, task, 0.98, 1e-28, False)
+        of_weights["sum_shares"] = (flat[None], shape, task, counts, 1, [4], 1e-28)
     for name, arguments in of_weights.items():
         yield Call(name, inputs, lambda arguments=arguments: arguments, getattr(k, name))
     naive = of_weights["loss_and_gradient"]

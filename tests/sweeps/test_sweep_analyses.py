@@ -165,9 +165,12 @@ def test_a_sidecar_without_its_shard_is_no_harm(tmp_path: Path, swept: Path) -> 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("circut", "analyse: expected circuit, phases, .* or all, but got 'circut'; did you mean"),
-        (True, "analyse: expected circuit, phases, .* or all, or a list of them, but got True"),
-        ({"a": 1}, "analyse: expected circuit, phases, .* or all, or a list of them"),
+        (
+            "circut",
+            "analyse: expected kept_sum, circuit, .* or all, but got 'circut'; did you",
+        ),
+        (True, "analyse: expected kept_sum, circuit, .* or all, or a list of them, but got True"),
+        ({"a": 1}, "analyse: expected kept_sum, circuit, .* or all, or a list of them"),
     ],
 )
 def test_bad_grids(tmp_path: Path, value: Any, text: str) -> None:

@@ -112,17 +112,13 @@ def _print_saved(options: Namespace, outcome: Outcome) -> None:
 
 def _print_runs(outcome: Outcome, rows: list[RunRow]) -> None:
     """The table, and how many solved the task."""
-    from dynascope.cli.report_table import wrapped
     from dynascope.cli.run_table import Further, print_table, stdout
     from dynascope.findings.registry import kinds
 
     console = stdout()
-    columns = [kind.brief for kind in kinds().values()]
+    columns = [kind.brief for kind in kinds().values() if kind.brief]
     further = [Further(c.name, [c.cell(row) for row in rows], c.right) for c in columns]
     print_table(outcome.runs, console, further if rows else None)
-    for kind in kinds().values():
-        if legend := kind.legend(rows, short=True):
-            console.print(wrapped(legend, console))
     console.print(
         f"\n{outcome.runs.solved()} of {len(outcome.runs)} solved the task (test accuracy above "
         f"{SOLVED_ACCURACY}) in {outcome.seconds:.1f} seconds."

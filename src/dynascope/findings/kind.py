@@ -86,13 +86,13 @@ class Kind(ABC, Generic[Found]):
     def totals_text(self, totals: Totals) -> Iterator[str]:
         """The same in words, a line each."""
 
-    def legend(self, rows: RunRows, short: bool = False) -> str:
-        """What the cells of the table mean, or with `short` those of `brief`; "": they say it."""
+    def legend(self, rows: RunRows) -> str:
+        """What the cells of the table mean; "": they say it."""
         return ""
 
     # ---- the demo, for whoever sees runs for the first time
 
-    brief: Cells  # the one column that says most
+    brief: Cells | None  # the one column that says most; None: words are enough
 
     def introduction(self, totals: Totals) -> Iterator[str]:
         """What the runs come to, in whole sentences."""

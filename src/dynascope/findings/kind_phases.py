@@ -14,7 +14,7 @@ from dynascope.findings.words import and_more, many, share, share_in_words
 from dynascope.plain import plain
 from dynascope.run import Run
 
-_MOST, _MOST_BRIEF = 3, 2  # drops that a cell names
+_MOST = 3  # drops that a cell names
 ALL_VOTES = len(METHODS)
 
 
@@ -24,14 +24,14 @@ def _drop_epochs(row: RunRow) -> list[int] | None:
     return row.get("drops") if epochs is None else epochs
 
 
-def _drops(row: RunRow, most: int) -> str:
+def _drops(row: RunRow) -> str:
     """Where the loss drops; a question mark at a drop that not all methods see."""
     epochs = _drop_epochs(row)
     if epochs is None:
         return "-"
     votes = row["drop_votes"] or [ALL_VOTES] * len(epochs)
     drops = [f"{e}{'' if v == ALL_VOTES else '?'}" for e, v in zip(epochs, votes, strict=True)]
-    return (" ".join(drops[:most]) or "none") + and_more(drops, most)
+    return (" ".join(drops[:_MOST]) or "none") + and_more(drops, _MOST)
 
 
 def _lead(row: RunRow) -> str:
@@ -71,16 +71,15 @@ class PhasesKind(Kind[Phases]):
     # ---- many runs
 
     cells = (
-        Cells("drops", 5, lambda row: _drops(row, _MOST)),
+        Cells("drops", 5, _drops),
         Cells("lead", 8, _lead, True, "epochs from clustering to fitting"),
     )
-    brief = Cells("drops at", 0, lambda row: _drops(row, _MOST_BRIEF), right=True)
+    brief = None
 
-    def legend(self, rows: RunRows, short: bool = False) -> str:
+    def legend(self, rows: RunRows) -> str:
         """What the signs in the cells of drops mean, of those that are there."""
-        most = _MOST_BRIEF if short else _MOST
-        several = any(len(_drop_epochs(row) or ()) > most for row in rows)
-        doubted = any(set((row.get("drop_votes") or ())[:most]) - {ALL_VOTES} for row in rows)
+        several = any(len(_drop_epochs(row) or ()) > _MOST for row in rows)
+        doubted = any(set((row.get("drop_votes") or ())[:_MOST]) - {ALL_VOTES} for row in rows)
         told = ["+1: one more"] if several else []
         told += ["?: not all methods see it"] if doubted else []
         return f"drops of the loss: {', '.join(told)}" if told else ""

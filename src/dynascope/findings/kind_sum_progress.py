@@ -56,7 +56,7 @@ class ProgressKind(Kind[SumProgress | None]):
     # ---- many runs
 
     cells = (Cells("sum lead", 8, _lead, True, "epochs from half of clustering to half accuracy"),)
-    brief = Cells("sum lead", 0, _lead, right=True)
+    brief = None
 
     def totals(self, rows: RunRows) -> Totals:
         dated = [row["sum_leads"] for row in rows if row["sum_leads"]]

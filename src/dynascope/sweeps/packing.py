@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dynascope.config import Config
-from dynascope.run_size import recorded_bytes
+from dynascope.run_size import SHARD_BYTES, recorded_bytes
 from dynascope.store.save import SHARD_RUNS, cut_by_size, shape_key
 from dynascope.sweeps.cost import expected_seconds
 
@@ -46,8 +46,9 @@ def _cut(
 ) -> list[list[Item]]:
     """Equal parts by cost, each within the limits."""
     ends = np.cumsum(np.fromiter(costs, float))
-    parts = max(1, round(ends[-1] / seconds), -(-len(group) // SHARD_RUNS))
+    sizes = [recorded_bytes(configs[c]) for c, _ in group]
+    least = max(-(-len(group) // SHARD_RUNS), -(-sum(sizes) // SHARD_BYTES))  # by the limits
+    parts = max(least, round(ends[-1] / seconds))
     bounds = np.searchsorted(ends, np.arange(1, parts) * ends[-1] / parts, side="left") + 1
     shards = [part.tolist() for part in np.split(np.arange(len(group)), bounds) if len(part)]
-    sizes = [recorded_bytes(configs[c]) for c, _ in group]
     return [[group[i] for i in piece] for shard in shards for piece in cut_by_size(shard, sizes)]

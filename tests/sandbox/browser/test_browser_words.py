@@ -230,6 +230,6 @@ def test_a_cause_and_a_run_explain_themselves(page: Sandbox, runs: dict[str, ds.
     spike.hover()
     for name in cause.split("+"):
         expect(tooltip(page.page)).to_contain_text(TEXTS[f"cause.{name}"])
-    expect(tooltip(page.page)).to_contain_text("Epoch 199: the train loss rose")
+    expect(tooltip(page.page)).to_contain_text("Epoch 199: small: the train loss rose")
     page.page.locator(".run-list button").first.hover()
     expect(tooltip(page.page)).to_contain_text("Click to open it")

@@ -2,8 +2,10 @@
 // operation: rounded to the nearest last digit, but 100% and 0% are said of exactly 1 and 0 alone.
 // What would be rounded to them is ">99.9%" and "<0.1%".
 
+const LARGEST = 1e9; // in size: beyond it is no share, whatever a file says
+
 export const percent = (share: number | null | undefined, places = 1): string => {
-  if (share === null || share === undefined || !Number.isFinite(share)) return "–";
+  if (share === null || share === undefined || !(Math.abs(share) <= LARGEST)) return "–";
   const unit = 10 ** places;
   const [sign, units] = rounded(share, 100 * unit);
   if (!sign && (units === 0 || units === 100 * unit)) return `${units / unit}%`; // exactly
