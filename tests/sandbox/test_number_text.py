@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from variant import ROOT, tool
 
-from dynascope.number_text import fraction, percent, significant
+from dynascope.number_text import MISSING, fraction, percent, significant
 
 PLACES = (0, 1, 2, 3)
 SHARES = st.floats(0, 1, allow_subnormal=True)
@@ -80,5 +80,10 @@ def test_the_page_says_what_python_says(tmp_path: Path) -> None:
     command = [tool("node"), "--input-type=module", "--eval", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for places, told in zip(PLACES, json.loads(done.stdout), strict=True):
-        wanted = [percent(share, places) for share in given]
+        wanted = [
+            percent(share, places).replace(MISSING, "–")
+            if abs(share) > 1e9
+            else percent(share, places)
+            for share in given
+        ]  # a page's dash is longer
         assert [*zip(given, told, strict=True)] == [*zip(given, wanted, strict=True)]
