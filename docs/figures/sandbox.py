@@ -22,7 +22,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 VIEWS = {  # name: seed, what the address says
     "sandbox": (15, "t=80"),
     "sandbox-spike": (15, "t=456&spike=0"),
-    "sandbox-sum": (14, "t=1000&colour=sum"),
+    "sandbox-sum": (13, "t=1000&colour=sum"),
 }
 _READY = """() => { const { slots } = globalThis.dynascope;
     return slots.value.length && slots.value.every((slot) =>

@@ -52,6 +52,9 @@ def test_built_heads_of_two_tokens(name: str, dim: int) -> None:
     assert found.share > 0.999
     if kind in ("plain", "signed", "folded"):
         assert found.weights == head.weights
+        plain = (*ONES, *NONE)
+        assert found.culprits == tuple(t for t in range(12) if head.weights[t] != plain[t])
+    assert 0 < found.margin <= 1
     if dim == 4:  # it takes a second or two
         everything = kept_sum(parameters, config, exhaustive=True)
         assert everything is not None
@@ -67,6 +70,7 @@ MORE_TOKENS = [
         ("shifted", Head(shifts=(0, 1, 2, 1)), "signed"),
         ("folded", Head(shifts=(0, 1, 0, 0), folds={(5, 1): (0, 2, 1, 1)}), "folded"),
         ("apart", Head(shifts=(0, 0, 1, 0), apart={6: 1.73}), "split"),
+        ("two sums", Head(shifts=(0,) * 6, aside=(3, 4, 5)), "two"),
     )
 ]
 
@@ -77,7 +81,7 @@ def test_built_heads_of_more_tokens(vocab: int, dim: int, head: Head, kind: str)
     found = kept_sum(parameters, config)
     assert found is not None
     assert (found.kind, found.apart) == (kind, tuple(head.apart))
-    if not head.apart:
+    if not head.apart and not head.aside:
         assert found.shifts[:4] == tuple((c - head.shifts[0]) % vocab for c in head.shifts)
     assert kind in SUM_KINDS
 

@@ -30,6 +30,7 @@ class Head:
     # (position, token) -> a, b instead of c, d
     apart: dict[int, float] = field(default_factory=dict)
     second: tuple[int, ...] = ()  # [length]: the weights of another sum
+    aside: tuple[int, ...] = ()  # relevant positions that are counted in a sum of their own
 
 
 def built_head(
@@ -83,7 +84,9 @@ def _adds(head: Head, vocab: int, length: int) -> np.ndarray:
 def _directions(head: Head, length: int) -> np.ndarray:
     """[length, 2]: along which tokens add; the second coordinate is that of a second sum."""
     if not head.second:
-        return np.tile([1.0, 0.0], (length, 1))
+        along = np.tile([1.0, 0.0], (length, 1))
+        along[list(head.aside)] = 0, 1
+        return along
     both = np.array([head.weights, head.second], float).T
     sizes = np.linalg.norm(both, axis=1, keepdims=True)
     return np.where(sizes > 0, both / np.where(sizes > 0, sizes, 1), [1.0, 0.0])

@@ -70,6 +70,21 @@ class KeptSum:
         return self.kind != "unexplained"
 
     @property
+    def margin(self) -> float:
+        """How far `corrected` is from the threshold: 0 is a toss-up, 1 as far as it can be."""
+        room = 1 - SUM_SHARE if self.corrected >= SUM_SHARE else SUM_SHARE
+        return min(1.0, abs(self.corrected - SUM_SHARE) / room)
+
+    @property
+    def culprits(self) -> tuple[int, ...]:
+        """The positions that make it another sum than the plain one: shifted, folded or apart."""
+        vocab = self.terms.shape[-1]
+        plain = np.zeros_like(self.terms[0])
+        plain[list(self.positions)] = np.eye(vocab, dtype=plain.dtype)
+        other = (self.terms != plain).any(axis=(0, 2, 3))
+        return tuple(int(t) for t in np.flatnonzero(other))
+
+    @property
     def weights(self) -> tuple[int, ...] | None:
         """[length], of two tokens: what a one adds at each position; the first that is odd is 1.
         Of `two`, those of the first sum."""

@@ -64,7 +64,13 @@ class SumKind(Kind[KeptSum | None]):
     def json(self, found: KeptSum | None) -> dict[str, Any]:
         if found is None:
             return {"sum": None}
-        told = {"formula": found.formula(), "told": found.describe(), "holds": found.holds}
+        told = {
+            "formula": found.formula(),
+            "told": found.describe(),
+            "holds": found.holds,
+            "margin": found.margin,
+            "culprits": found.culprits,
+        }
         return {"sum": {**self.row(found), **told, "best": dict(found.best)}}
 
     # ---- many runs
