@@ -19,6 +19,13 @@ with contextlib.suppress(ModuleNotFoundError):  # the sanitizer runs go without 
 
     torch.set_num_threads(1)
 
+with contextlib.suppress(ModuleNotFoundError):  # nor do they have Hypothesis
+    from hypothesis import settings
+
+    # How long an example takes depends on what else the machine does.
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
+
 # They hold no doctests, and pytest cannot import several of one name for that.
 collect_ignore_glob = ["*conftest.py", "*sitecustomize.py"]
 
