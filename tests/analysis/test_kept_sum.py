@@ -236,6 +236,12 @@ def test_an_exhaustive_search_that_would_not_end_is_refused(options: dict[str, A
         kept_sum(ds.initial_parameters(config), config, exhaustive=True)
 
 
+@pytest.mark.parametrize("given", ["yes", 1, None])
+def test_exhaustive_is_yes_or_no(given: Any) -> None:
+    with pytest.raises(ds.DynascopeError, match=r"^exhaustive: expected True or False, but got"):
+        kept_sum(ds.initial_parameters(ds.Config()), ds.Config(), exhaustive=given)
+
+
 def test_labels_rise_with_the_sum() -> None:
     head = ds.theory.ideal_head(ds.Config())
     found = kept_sum(head.parameters, head.config)

@@ -20,17 +20,19 @@ import numpy.typing as npt
 
 from dynascope import _kernel
 from dynascope.analysis.checks import check_fit
+from dynascope.analysis.run_epochs import check_symmetries
 from dynascope.analysis.sum_words import told
 from dynascope.analysis.thresholds import RELEVANT_ATTENTION, ROUNDING, SUM_SHARE
 from dynascope.catalog import LIMITS
 from dynascope.config import Config, named_task
 from dynascope.config_input import ConfigLike
 from dynascope.data import Tokens, check_tokens
-from dynascope.errors import expected
+from dynascope.errors import DynascopeError, expected
 from dynascope.model import config_shape
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.parameters import Parameters
+from dynascope.run import Run
 from dynascope.tasks import task_of
 
 Array = npt.NDArray[Any]
@@ -156,6 +158,8 @@ def kept_sum(
     'unexplained'
     """
     fitting, known = check_fit(parameters, config)
+    if not isinstance(exhaustive, bool):
+        raise expected("exhaustive", "True or False", exhaustive)
     if exhaustive:
         _check_exhaustive(known)
     if not is_summed(known):
@@ -167,6 +171,16 @@ def is_summed(config: Config) -> bool:
     """Whether sums are looked for in models of this config."""
     task = named_task(config.task)
     return task.name == "modular-addition" and task.vocab <= LIMITS["summed"]
+
+
+def check_summed(run: Run) -> None:
+    """Refuse a run for an analysis that is about the sum that it keeps."""
+    check_symmetries(run)
+    if not is_summed(run.config):
+        raise DynascopeError(
+            f"run {run.id}: sums are looked for in modular addition of at most "
+            f"{LIMITS['summed']} tokens."
+        )
 
 
 def kept_sums(rows: Array, config: Config, exhaustive: bool = False) -> list[KeptSum | None]:

@@ -50,16 +50,7 @@ class Series:
         asked for, until all that decide it are known. So a dip is missed if it is shorter than the
         coarse steps and falls between them; where all values are known, the answer is exact.
         """
-        if not self.rise >= t.RISE_SIZE:
-            return None
-        level = self.start + part * self.rise
-        while True:
-            place = self._passage(level)
-            near = np.arange(place - 1 - self._reach, place + self._reach + 1)
-            near = near[(near >= 0) & (near < self._count)]
-            if not np.isnan(self._values[near]).any():
-                return place
-            self._learn(near)
+        return self._found(part, self._passage)
 
     def first_passed(self, part: float) -> int | None:
         """The first place at which the running median is above `part` of the way; None where there
@@ -70,11 +61,15 @@ class Series:
         >>> series.first_passed(0.5), series.passed(0.5)
         (300, 600)
         """
+        return self._found(part, self._first_passage)
+
+    def _found(self, part: float, passage: Callable[[float], int]) -> int | None:
+        """Where a level is passed, once all values around that place are known."""
         if not self.rise >= t.RISE_SIZE:
             return None
         level = self.start + part * self.rise
         while True:
-            place = self._first_passage(level)
+            place = passage(level)
             near = np.arange(place - 1 - self._reach, place + self._reach + 1)
             near = near[(near >= 0) & (near < self._count)]
             if not np.isnan(self._values[near]).any():

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from dynascope.analysis import run_epochs
 from dynascope.analysis import thresholds as th
 from dynascope.analysis.checks import check_run
-from dynascope.analysis.kept_sum import KeptSum, is_summed, kept_sum, sum_shares
+from dynascope.analysis.kept_sum import KeptSum, check_summed, kept_sum, sum_shares
 from dynascope.analysis.rises import Series
-from dynascope.errors import DynascopeError
 from dynascope.near_misses import guided
 from dynascope.run import Run
 
@@ -98,11 +97,7 @@ def sum_progress(run: Run) -> SumProgress | None:
     True
     """
     run = check_run(run)
-    run_epochs.check_symmetries(run)
-    if not is_summed(run.config):
-        raise DynascopeError(
-            f"run {run.id}: sums are looked for in modular addition of at most 16 tokens."
-        )
+    check_summed(run)
     epochs = np.unique(run_epochs.kept_epochs(run, "sums over time")).tolist()
     last = run_epochs.last_sound_epoch(run)
     kept = kept_sum(run.parameters(last), run.config)

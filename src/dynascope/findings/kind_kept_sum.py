@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.analysis.kept_sum import KeptSum, is_summed, kept_sum
-from dynascope.analysis.run_epochs import check_symmetries, last_sound_epoch
+from dynascope.analysis.kept_sum import KeptSum, check_summed, kept_sum
+from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis.thresholds import SUM_SHARE
 from dynascope.catalog import SUM_KINDS
-from dynascope.errors import DynascopeError
 from dynascope.findings.kind import Cells, Kind, Listing, RunRow, RunRows, Totals
 from dynascope.findings.words import counted, is_solved, share, share_in_words
 from dynascope.number_text import percent
@@ -29,11 +29,7 @@ class SumKind(Kind[KeptSum | None]):
     parts = ("sum",)
 
     def make(self, run: Run, epoch: int = -1) -> KeptSum | None:
-        check_symmetries(run)
-        if not is_summed(run.config):
-            raise DynascopeError(
-                f"run {run.id}: sums are looked for in modular addition of at most 16 tokens."
-            )
+        check_summed(run)
         weights = run.parameters(last_sound_epoch(run) if epoch == -1 else epoch)
         return kept_sum(weights, run.config)
 
@@ -59,7 +55,7 @@ class SumKind(Kind[KeptSum | None]):
         if found.kind in _WHY_RIGHT:
             yield _WHY_RIGHT[found.kind]
         reached = ", ".join(f"{name} {percent(best)}" for name, best in found.best.items())
-        yield f"corrected for the number of values: {reached} (98% is enough)"
+        yield f"corrected for the number of values: {reached} ({percent(SUM_SHARE)} is enough)"
 
     def json(self, found: KeptSum | None) -> dict[str, Any]:
         if found is None:
