@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dynascope.findings.words import wilson
+
 DOCS = Path(__file__).parent.parent / "docs"
 
 
@@ -23,6 +25,14 @@ def rows(*cells: tuple[str, ...]) -> str:
     """A table; the first of the rows is its head."""
     head, *rest = (f"| {' | '.join(row)} |" for row in cells)
     return "\n".join([head, "|---" * len(cells[0]) + "|", *rest])
+
+
+def share(count: int, of: int) -> str:
+    """A count of so many with its 95% interval; "" of none."""
+    if not of:
+        return ""
+    low, high = wilson(count, of)
+    return f"{count} of {of} ({low:.1%} to {high:.1%})"
 
 
 def publish(page: str, tables: Mapping[str, str], results: Any, file: Path, dry: bool) -> None:

@@ -17,8 +17,7 @@ from dynascope.analysis import thresholds as th
 from dynascope.analysis.spike_explanation import TESTED, Cause
 from dynascope.analysis.spike_interventions import BELONGS
 from dynascope.analysis.spikes import Spike, Spikes
-from dynascope.findings.words import wilson
-from pages import rows
+from pages import rows, share
 
 NAMED = {name: cause for cause, name in BELONGS.items()}
 
@@ -115,7 +114,7 @@ def _tested(r: dict[str, Any]) -> str:
 
 def _interventions(r: dict[str, Any]) -> str:
     cells = [
-        (name, NAMED.get(name, ""), *(_share(*counts[group]) for group in ("named", "others")))
+        (name, NAMED.get(name, ""), *(share(*counts[group]) for group in ("named", "others")))
         for name, counts in r["interventions"].items()
     ]
     head = ("intervention", "belongs to", "removes, of spikes so named", "of all others")
@@ -128,7 +127,7 @@ def _null(r: dict[str, Any]) -> str:
     totals = [sum(group.values()) for group in groups]
     names = sorted({*groups[0], *groups[1]}, key=lambda name: -sum(g.get(name, 0) for g in groups))
     cells = [
-        (name, *(_share(g.get(name, 0), of) for g, of in zip(groups, totals, strict=True)))
+        (name, *(share(g.get(name, 0), of) for g, of in zip(groups, totals, strict=True)))
         for name in names
     ]
     head = (
@@ -140,10 +139,3 @@ def _null(r: dict[str, Any]) -> str:
         "The names that matched epochs without a spike would receive "
         f"({null['unnamed']} more have no step that raises the loss):\n\n{rows(head, *cells)}"
     )
-
-
-def _share(count: int, of: int) -> str:
-    if not of:
-        return ""
-    low, high = wilson(count, of)
-    return f"{count} of {of} ({low:.1%} to {high:.1%})"

@@ -15,8 +15,7 @@ from dynascope.analysis import VERDICTS
 from dynascope.analysis.kept_sum import KeptSum, kept_sums
 from dynascope.analysis.thresholds import LEAD_PAIRS
 from dynascope.catalog import SUM_KINDS
-from dynascope.findings.words import wilson
-from pages import rows
+from pages import rows, share
 
 SOLVED, CHANCE = 0.9, 0.6  # accuracies above and below which runs count as such
 Rows = Sequence[dict[str, Any]]
@@ -138,7 +137,7 @@ def _sums(r: dict[str, Any]) -> str:
 
 def _explained(kinds: dict[str, int]) -> str:
     of = sum(kinds.values())
-    return share(of - kinds.get("unexplained", 0), of) if of else ""
+    return share(of - kinds.get("unexplained", 0), of)
 
 
 def _verdicts(r: dict[str, Any]) -> str:
@@ -183,8 +182,3 @@ def searches_text(r: dict[str, Any]) -> str:
         f"\n- seed {seed}: {a} {one} ({x}), exhaustive {b} {other} ({y})"
         for seed, a, one, x, b, other, y in r["differ"]
     )
-
-
-def share(count: int, of: int) -> str:
-    low, high = wilson(count, of)
-    return f"{count} of {of} ({low:.1%} to {high:.1%})"

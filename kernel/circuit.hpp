@@ -44,7 +44,10 @@ template <class T> class Circuit {
     weighted_ = arena.take<double>(data.prefix_count + data.suffix_count);
   }
 
-  void measure(const T* packed) {
+  void measure(const T* packed, Meter& meter) {
+    meter_ = &meter;
+    meter.expect((out_.accuracy ? sequences() : 0) +
+                 (out_.without_attention ? changes() * changed_sequences() : 0));
     for (int64_t i = 0; i < predictor_.layout().packed_size; ++i) wide_[i] = packed[i];
     predictor_.prepare(wide_);
     changed_predictor_.prepare(packed);
@@ -75,6 +78,7 @@ template <class T> class Circuit {
   int32_t *changed_, *target_, *prediction_;  // prediction_ [prefixes, suffixes]
   int64_t *votes_, *hits_;
   double* weighted_;
+  Meter* meter_ = nullptr;
 
   int64_t sequences() const { return data_.prefix_count * data_.suffix_count; }
   /// A sum over sequences becomes their mean; divided, so that all of them give exactly 1.
@@ -311,6 +315,7 @@ template <class T> class Circuit {
     for (int64_t j = 0; j < shape_.hidden; ++j) hits_[j] = 0;
     for (int64_t first = 0; first < sequences(); first += TILE_SEQUENCES) {
       const int64_t count = run(predictor_, first, data_.suffix_count);
+      meter_->add(count);
       for (int64_t l = 0; l < count; ++l) {
         const int64_t i = (first + l) / data_.suffix_count, j = (first + l) % data_.suffix_count;
         prediction_[first + l] = predictor_.winner(l);
@@ -362,6 +367,14 @@ template <class T> class Circuit {
   }
 
   // ---- causes: the model with one position changed ----------------------------------------------
+  /// Without the attention of each position, if there are others, and without its value.
+  int64_t changes() const { return shape_.length > 1 ? 2 * shape_.length : 1; }
+  int64_t changed_suffixes() const {
+    const int64_t most = CHANGED / data_.prefix_count;
+    return data_.suffix_count <= most ? data_.suffix_count : most > 0 ? most : 1;
+  }
+  int64_t changed_sequences() const { return data_.prefix_count * changed_suffixes(); }
+
   void change() {
     for (Half* half : {&halves_.prefix, &halves_.suffix}) {
       for (int64_t k = 0; k < half->width; ++k) {
@@ -378,12 +391,11 @@ template <class T> class Circuit {
 
   /// Of the changed model, on as many sequences as tell it to within 0.002.
   double accuracy() {
-    const int64_t most = CHANGED / data_.prefix_count;
-    const int64_t suffixes = data_.suffix_count <= most ? data_.suffix_count : most > 0 ? most : 1;
-    const int64_t all = data_.prefix_count * suffixes;
+    const int64_t suffixes = changed_suffixes(), all = changed_sequences();
     int64_t right = 0;
     for (int64_t first = 0; first < all; first += TILE_SEQUENCES) {
       const int64_t count = run(changed_predictor_, first, suffixes);
+      meter_->add(count);
       int64_t i = first / suffixes, j = first % suffixes;
       for (int64_t l = 0; l < count; ++l) {
         right += changed_predictor_.winner(l) == target_[i];

@@ -77,7 +77,7 @@ struct Task {
 template <class T> struct MeasuresOf {
   uint64_t (*circuit_bytes)(const Shape&, const Crossed&, const CircuitMeasures& wanted);
   void (*circuit)(const CircuitMeasures& out, const T* packed, const Shape&, const Crossed&,
-                  void* memory);
+                  void* memory, Meter* meter);  // null = nobody looks
 };
 
 struct Measures {

@@ -137,8 +137,12 @@ class SumShare {
     });
     out = counted ? groups_.between() : SumFit{};
     out.share /= embeddings_.variance * embeddings_.count();
-    if (counted) out.told_apart = groups_.told_apart(embeddings_.variance, 1 - out.share);
     return true;
+  }
+
+  /// Of what was found last.
+  double told_apart(const SumFit& fit) {
+    return fit.values > 0 ? groups_.told_apart(embeddings_.variance, 1 - fit.share) : 0;
   }
 
  private:
@@ -204,7 +208,7 @@ class KeptSumFinder {
     out.share = fit.share;
     out.values = fit.values;
     out.corrected = search_.corrected(fit);
-    out.told_apart = fit.told_apart;
+    out.told_apart = share_.told_apart(fit);
     const bool holds = out.corrected >= rule.threshold && out.told_apart >= SUM_TOLD_APART;
     if (!holds) out.kind = SUM_UNEXPLAINED;  // over all sequences it may be less
     return true;

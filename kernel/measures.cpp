@@ -24,9 +24,10 @@ uint64_t circuit_bytes(const Shape& s, const Crossed& data, const CircuitMeasure
 
 template <class T>
 void circuit(const CircuitMeasures& out, const T* packed, const Shape& s, const Crossed& data,
-             void* memory) {
+             void* memory, Meter* meter) {
   Arena arena(memory);
-  Circuit<T>(s, data, out, arena).measure(packed);
+  Meter unseen{};
+  Circuit<T>(s, data, out, arena).measure(packed, meter ? *meter : unseen);
   double* const* numbers = reinterpret_cast<double* const*>(&out);  // one pointer for each row
   for (const ShapeRow& row : MEASURE_ROWS) {
     const int64_t size =

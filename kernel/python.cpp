@@ -121,11 +121,13 @@ template <class T> const MeasuresOf<T>& measures_of() {
 }
 
 /// The circuits of several models, row by row of `packed`; a dict of arrays, one row per model.
+/// `meter` is [2]: how many sequences are done, and of how many, for a thread that looks meanwhile.
 template <class T>
 nb::dict circuits(const Array<T>& packed, const Shape& s, const PyTask& task,
                   const Array<int32_t>& prefixes, const Array<int32_t>& groups,
                   const Array<int32_t>& suffixes, bool sampled,
-                  const std::vector<std::string>& wanted) {
+                  const std::vector<std::string>& wanted,
+                  std::optional<nb::ndarray<int64_t, nb::c_contig, nb::device::cpu>> meter) {
   const TaskSpec t = task.spec();
   expect(t.length == s.length && t.vocab == s.vocab, "the task must be of the model's shape");
   expect(prefixes.ndim() == 2 && suffixes.ndim() == 2 && groups.size() > 1,
@@ -169,11 +171,13 @@ nb::dict circuits(const Array<T>& packed, const Shape& s, const PyTask& task,
     result[row.name] = array;
   }
   must(check_wanted(out));
+  expect(!meter || meter->size() == 2, "meter must have two numbers");
+  Meter* const seen = meter ? reinterpret_cast<Meter*>(meter->data()) : nullptr;
   const MeasuresOf<T>& measures = measures_of<T>();
   nb::gil_scoped_release release;
   const Memory memory = allocate(measures.circuit_bytes(s, data, out));
   for (size_t row = 0; row < models; ++row) {
-    measures.circuit(out, packed.data() + row * packed.shape(1), s, data, memory.get());
+    measures.circuit(out, packed.data() + row * packed.shape(1), s, data, memory.get(), seen);
     for (auto& [at, size] : rows) *at += size;
   }
   return result;
@@ -311,7 +315,7 @@ nb::object shares_of(const Array<double>& parts, double rounding) {
 
 template <class T> void bind_measures(Module& m) {
   m.def("circuits", circuits<T>, "packed"_a, "shape"_a, "task"_a, "prefixes"_a, "groups"_a,
-        "suffixes"_a, "sampled"_a, "wanted"_a);
+        "suffixes"_a, "sampled"_a, "wanted"_a, "meter"_a = nb::none());
 }
 
 // ---- data ---------------------------------------------------------------------------------------

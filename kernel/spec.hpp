@@ -85,6 +85,15 @@ struct CircuitMeasures {
 #undef X
 };
 
+/// How far a measurement is, in sequences that went through the feed-forward layer, which takes
+/// most of its time; another thread may look at it meanwhile.
+struct Meter {
+  int64_t done, all;
+
+  void expect(int64_t count) { __atomic_store_n(&all, all + count, __ATOMIC_RELAXED); }
+  void add(int64_t count) { __atomic_store_n(&done, done + count, __ATOMIC_RELAXED); }
+};
+
 // ---- the sum that a circuit keeps (sum_terms.hpp) -----------------------------------------------
 constexpr int MOST_SUMS = 2, MOST_APART = 2;
 

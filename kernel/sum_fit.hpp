@@ -66,11 +66,10 @@ class SumFitter {
     return fit_with(codes_[PREFIXES], SUFFIXES_HALF);
   }
 
-  /// The same, and the share of its values that are told apart.
-  SumFit fit_closely(const SumTerms& terms) {
-    SumFit found = fit(terms);
-    if (found.values > 0) found.told_apart = groups_.told_apart(1, 1 - found.share);
-    return found;
+  /// The share of its values that are told apart.
+  double told_apart(const SumTerms& terms) {
+    const SumFit found = fit(terms);
+    return found.values > 0 ? groups_.told_apart(1, 1 - found.share) : 0;
   }
 
   /// Makes one half ready: its classes, and with them the points of the other half's rows.

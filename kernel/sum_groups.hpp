@@ -6,12 +6,10 @@
 namespace dynascope {
 namespace DYNASCOPE_ISA {
 
-/// What a statistic explains. `values`: how many different ones there are, 0 if too many to count;
-/// `told_apart`: the share of them that the vectors tell apart, where it was asked for.
+/// What a statistic explains. `values`: how many different ones there are, 0 if too many to count.
 struct SumFit {
   double share = 0;
   int64_t values = 0;
-  double told_apart = 0;
 };
 
 /// Codes get the numbers 0, 1, ... in the order in which they first come.

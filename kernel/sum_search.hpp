@@ -71,14 +71,6 @@ class SumSearch {
     return best_[top];
   }
 
-  /// How many candidates an exhaustive search has before tokens are kept apart.
-  static double candidates(int64_t relevant, int64_t irrelevant, int64_t vocab, int64_t folds) {
-    double count = 1;
-    for (int64_t i = 1; i < relevant; ++i) count *= static_cast<double>(vocab);
-    for (int64_t i = 0; i < irrelevant * (vocab - 1); ++i) count *= static_cast<double>(folds);
-    return count;
-  }
-
   const Folds& folds() const { return fitter_.folds; }
   bool tried_kind(int kind) const { return best_[kind].corrected > NEVER; }
 
@@ -115,7 +107,7 @@ class SumSearch {
 
   bool reached(int kind, double threshold) {
     if (best_[kind].corrected < threshold) return false;
-    return fitter_.fit_closely(best_[kind].terms).told_apart >= SUM_TOLD_APART;
+    return fitter_.told_apart(best_[kind].terms) >= SUM_TOLD_APART;
   }
 
   // ---- candidates -------------------------------------------------------------------------------
@@ -252,7 +244,9 @@ class SumSearch {
 
   // ---- kinds ------------------------------------------------------------------------------------
   void all_shifts() {
-    if (candidates(relevant(), 0, vocab(), 1) <= ALL_SHIFTS) {
+    double choices = 1;
+    for (int64_t l = 1; l < relevant(); ++l) choices *= static_cast<double>(vocab());
+    if (choices <= ALL_SHIFTS) {
       clear(work_.terms);
       enumerate_shifts();
       return;

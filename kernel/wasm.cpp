@@ -266,7 +266,8 @@ int circuit(const Model* m, const void* weights, const intptr_t* crossed, void* 
     if (!check_finite("weights", static_cast<const T*>(weights), m->size())) return BAD_INPUT;
     const Memory memory(measures_of<T>().circuit_bytes(m->shape, data, wanted));
     if (!memory.p) return NO_MEMORY;
-    measures_of<T>().circuit(wanted, static_cast<const T*>(weights), m->shape, data, memory.p);
+    measures_of<T>().circuit(wanted, static_cast<const T*>(weights), m->shape, data, memory.p,
+                             nullptr);
     return FINE;
   });
 }

@@ -103,6 +103,7 @@ def circuits(
     suffixes: _Int,
     sampled: bool,
     wanted: Sequence[str],
+    meter: _Int | None = None,
 ) -> dict[str, _Array]: ...
 def kept_sums(
     packed: _Array,

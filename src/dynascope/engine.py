@@ -174,6 +174,7 @@ class Crew:
                 self._left()
             while not self._done.wait(0.1):
                 if report:
+                    self.look()
                     report(self.status)
         except BaseException as raised:
             error = raised
@@ -186,6 +187,9 @@ class Crew:
         error = error or self._error
         if error is not None:
             raise error
+
+    def look(self) -> None:
+        """Bring the status up to date, where the work itself does not."""
 
     def _start(self) -> None:
         with self._lock:

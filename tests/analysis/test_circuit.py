@@ -277,3 +277,23 @@ def test_weights_are_measured_row_by_row() -> None:
         alone = circuit(ds.initial_parameters(config, seed), config)
         assert found.embedding == alone.embedding
         assert found.attention.tolist() == alone.attention.tolist()
+
+
+@each_case
+def test_the_meter_ends_where_it_said_it_would(case: Case) -> None:
+    config = case.config()
+    rows = case.parameters().flat[None]
+    meter = np.zeros(2, np.int64)
+    arguments = task_of(config).design().arguments
+    _kernel.circuits(rows, config_shape(config), *arguments, [], meter)
+    assert meter[0] == meter[1] >= circuit(case.parameters(), config).sequences
+
+
+def test_one_circuit_tells_how_far_it_is() -> None:
+    wide = {"task.vocab": 3, "model.dim": 8, "model.hidden": 64}  # over a second
+    config, seen = ds.Config().replace(wide), []
+    circuit(
+        ds.initial_parameters(config), config, progress=lambda status: seen.append(status.share)
+    )
+    assert seen == sorted(seen)
+    assert any(0 < share < 1 for share in seen)

@@ -22,10 +22,11 @@ from dynascope.analysis.thresholds import CLEAR_GAP
 from dynascope.analysis.verdict import Verdict, judge
 from dynascope.config import Config, TaskConfig
 from dynascope.config_input import ConfigLike
-from dynascope.engine import count_threads
+from dynascope.engine import Crew, count_threads
 from dynascope.model import config_shape
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
+from dynascope.progress import Report, Status, reporter
 from dynascope.run import Run
 from dynascope.tasks import Design, task_of
 
@@ -60,8 +61,10 @@ class Circuit:
 
 
 @guided
-def circuit(parameters: Parameters, config: ConfigLike) -> Circuit:
+def circuit(parameters: Parameters, config: ConfigLike, progress: bool | Report = True) -> Circuit:
     """Measure a model and say what it is.
+
+    A bar appears if that takes more than two seconds, as it may with many sequences and units.
 
     >>> import dynascope as ds
     >>> found = circuit(ds.initial_parameters(ds.Config(), seed=0), ds.Config())
@@ -72,7 +75,8 @@ def circuit(parameters: Parameters, config: ConfigLike) -> Circuit:
     1.0
     """
     fitting, known = check_fit(parameters, config)
-    return measured(np.ascontiguousarray(fitting.flat)[None], known)[0]
+    rows = np.ascontiguousarray(fitting.flat)[None]
+    return _Measuring(rows, known).watched(reporter(progress))
 
 
 @guided
@@ -94,15 +98,52 @@ def circuits(
         return [each for part in found for each in part]
 
 
+class _Measuring(Crew):
+    """The measures and the sum of one model, side by side, while the caller looks on."""
+
+    def __init__(self, rows: Array, config: Config) -> None:
+        super().__init__(2, Status(1, 0, unit="sequences"))
+        self._rows, self._config = rows, config
+        self._meter = np.zeros(2, np.int64)  # done, of how many
+        self._measures: dict[str, Array] = {}
+        self._sums: list[KeptSum | None] = []
+
+    def watched(self, report: Report | None) -> Circuit:
+        self.work(2, report)
+        return _circuits(self._measures, self._sums, self._config)[0]
+
+    def one(self, index: int) -> None:
+        if index == 0:
+            self._measures = _measures(self._rows, self._config, self._meter)
+        else:
+            self._sums = _sums(self._rows, self._config)
+
+    def look(self) -> None:
+        self.status.finished_epochs, self.status.epochs = map(int, self._meter)
+
+
 def measured(rows: Array, config: Config, sums: bool = True) -> list[Circuit]:
     """The circuits of packed weights, a model in each row; with or without the sums they keep."""
+    kept: list[KeptSum | None] = _sums(rows, config) if sums else [None] * len(rows)
+    return _circuits(_measures(rows, config), kept, config)
+
+
+def _measures(rows: Array, config: Config, meter: Array | None = None) -> dict[str, Array]:
+    arguments = task_of(config).design().arguments
+    return _kernel.circuits(rows, config_shape(config), *arguments, [], meter)
+
+
+def _sums(rows: Array, config: Config) -> list[KeptSum | None]:
+    return kept_sums(rows, config) if is_summed(config) else [None] * len(rows)
+
+
+def _circuits(
+    measures: dict[str, Array], sums: list[KeptSum | None], config: Config
+) -> list[Circuit]:
     sequences = task_of(config).design()
-    found = _kernel.circuits(rows, config_shape(config), *sequences.arguments, [])
-    wanted = sums and is_summed(config)
-    kept = kept_sums(rows, config) if wanted else [None] * len(rows)
     return [
-        _circuit({name: array[i] for name, array in found.items()}, config.task, sequences, one)
-        for i, one in enumerate(kept)
+        _circuit({name: array[i] for name, array in measures.items()}, config.task, sequences, one)
+        for i, one in enumerate(sums)
     ]
 
 

@@ -94,12 +94,13 @@ def run(options: Namespace) -> int:
 def _print_one(address: str, kinds: tuple[str, ...], options: Namespace) -> int:
     from dynascope.cli.address import resolve
     from dynascope.cli.report_run import RunReport
+    from dynascope.progress import Bar
 
     if options.where is not None:
         raise DynascopeError("--where: cannot be combined with a single run.")
     run, epoch = resolve(address)
     run = run.loaded()
-    report = RunReport.of(run, epoch, kinds)
+    report = RunReport.of(run, epoch, kinds, Bar())
     if options.json:
         told = report.to_dict() | _theory_dict(run, report.epoch, options)
         print(*json.dumps(told, indent=1, allow_nan=False).splitlines())

@@ -13,10 +13,12 @@ from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.analysis_row import joined_notes
 from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.run_table import stdout
+from dynascope.engine import Crew
 from dynascope.findings.kind import Listing
 from dynascope.findings.make_analyses import attempt, both_notes
 from dynascope.findings.registry import kinds as kinds_by_name
 from dynascope.plain import plain
+from dynascope.progress import Report, Status
 from dynascope.run import Run, spelt_options
 
 
@@ -30,19 +32,14 @@ class RunReport:
     notes: dict[str, str]
 
     @classmethod
-    def of(cls, run: Run, epoch: int, kinds: Sequence[str]) -> "RunReport":
+    def of(
+        cls, run: Run, epoch: int, kinds: Sequence[str], report: Report | None = None
+    ) -> "RunReport":
         """Make these analyses, at an epoch (-1: the last that can be looked at) if they look at
         one."""
-        at = last_sound_epoch(run) if epoch == -1 else epoch
-        results, notes = {}, {}
-        for name, kind in kinds_by_name(kinds).items():
-            results[name], note = attempt(partial(kind.make, epoch=at), run)
-            made = results[name] is not None
-            if kind.of_epoch and epoch != -1 and made:
-                note = None  # how far it was analysed is no question then
-            if why := both_notes(note, kind.note(results[name]) if made else None):
-                notes[name] = why
-        return cls(run, at, results, notes)
+        analysts = _Analysts(run, epoch, kinds)
+        analysts.work(1, report)
+        return cls(run, analysts.at, analysts.results, analysts.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
@@ -66,6 +63,27 @@ class RunReport:
                 _print_part(part, console)
         if self.notes:
             console.print(f"\n{wrapped(joined_notes(self.notes) or '', console)}")
+
+
+class _Analysts(Crew):
+    """Makes one analysis after the other, while the caller looks on."""
+
+    def __init__(self, run: Run, epoch: int, kinds: Sequence[str]) -> None:
+        super().__init__(len(kinds), Status(1, len(kinds), unit="analyses"))
+        self._run, self._chosen, self._kinds = run, epoch != -1, [*kinds_by_name(kinds).items()]
+        self.at = epoch if self._chosen else last_sound_epoch(run)
+        self.results: dict[str, Any] = {}
+        self.notes: dict[str, str] = {}
+
+    def one(self, index: int) -> None:
+        name, kind = self._kinds[index]
+        found, note = attempt(partial(kind.make, epoch=self.at), self._run)
+        self.results[name] = found
+        if kind.of_epoch and self._chosen and found is not None:
+            note = None  # how far it was analysed is no question then
+        if why := both_notes(note, None if found is None else kind.note(found)):
+            self.notes[name] = why
+        self.status.advance(index, 1)
 
 
 def _headline(run: Run) -> str:
