@@ -13,6 +13,7 @@ VIEWS = {  # name: runs, what the address says more, controls that must be there
     "run": (["spike"], "", {"slider", "combobox", "button", "meter", "region"}),
     "large": (["solved"], "&big=decision_map", {"slider", "button"}),
     "spike": (["spike"], "&spike=0", {"slider", "button", "region"}),
+    "two epochs": (["solved"], "&held=2", {"slider", "spinbutton", "table", "region"}),
     "two runs": (["solved", "noted"], "", {"slider", "table", "rowheader", "region"}),
 }
 SHEETS = {  # what opens it: controls in it
@@ -44,6 +45,9 @@ def test_every_control_has_a_name(page: Sandbox, runs: dict[str, ds.Run], view: 
     elif view == "spike":
         page.go(f"v=1&run={runs['spike'].id}&t=199{more}")
         expect(page.page.locator(".half h2").nth(0)).to_contain_text("Before the spike: epoch 1")
+    elif view == "two epochs":
+        page.go(f"v=1&run={runs['solved'].id}&t=5{more}")
+        page.shows(2, 5)
     else:
         page.open(*(runs[name] for name in opened), epoch=5, more=more)
     assert wanted <= named(page)

@@ -32,6 +32,11 @@ def test_points_are_pythons(page: Sandbox, runs: dict[str, ds.Run], name: str, e
         "assemblers": weights.assemblers.T,
     }.items():
         np.testing.assert_allclose(points(page.data(panel)), wanted, atol=1e-6, err_msg=panel)
+    units = page.data("neurons")
+    half = len(units) // 2
+    assert [row["end"] for row in units] == ["receptor"] * half + ["assembler"] * half
+    ends = np.concatenate([weights.receptors, weights.assemblers.T])
+    np.testing.assert_allclose(points(units), ends, atol=1e-6, err_msg="neurons")
     for panel, stage in POINTS.items():
         rows = page.data(panel)
         wanted = getattr(ds.forward(weights, tokens(rows), model), stage)

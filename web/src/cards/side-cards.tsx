@@ -4,7 +4,8 @@ import { short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
-import { firstSlot, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { firstSlot, runsBeside, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { holding } from "../state/two-epochs";
 import { Term } from "../terms/term";
 import { CircuitCard } from "./circuit-card";
 import { CompareCard } from "./compare-card";
@@ -12,6 +13,7 @@ import { OwnDataCard } from "./own-data-card";
 import { PointerCard } from "./pointer-card";
 import { RunList } from "./run-list";
 import { SpikeCard } from "./spike-card";
+import { TwoEpochsCard } from "./two-epochs-card";
 import { WhichRun } from "./which-run";
 
 export function SideCards() {
@@ -25,7 +27,8 @@ export function SideCards() {
       ) : (
         <CircuitCard slot={slot} />
       )}
-      {spike ? <SpikeCard /> : slots.value.length > 1 && <CompareCard />}
+      {spike ? <SpikeCard /> : holding.value ? <TwoEpochsCard /> : null}
+      {runsBeside.value && <CompareCard />}
       <PointerCard />
       {!spike && <SpikeCard />}
       <CurvatureCard slot={slot} />

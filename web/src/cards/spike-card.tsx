@@ -1,10 +1,9 @@
 // The spikes of a run; of the one that is shown before and after, what the analysis says of it.
 
 import { causeTerms } from "../model/glossary";
-import { changedPredictions, movement } from "../model/scene/spike-scenes";
 import type { Spike } from "../model/server/answers";
-import { TITLES } from "../panels/all-panels";
-import { change, firstSlot, slots, seen } from "../state/page-state";
+import { change, firstSlot, seen } from "../state/page-state";
+import { MovedFacts } from "./moved-facts";
 import { WhichRun } from "./which-run";
 import { nextSpike, showSpike, spikesOf } from "../state/spike-view";
 import { explained, Term } from "../terms/term";
@@ -40,11 +39,6 @@ export function SpikeCard() {
 }
 
 function Chosen({ spike }: { spike: Spike | undefined }) {
-  const [left, right] = slots.value;
-  const [before, after] = [left?.scene.value, right?.scene.value];
-  const same = before && after && before.predictions.length === after.predictions.length;
-  const changed = same ? changedPredictions(before, after).length : 0;
-  const moved = same ? movement(before, after)[0] : undefined;
   return (
     <>
       <p class={spike ? "headline" : "verdict"}>
@@ -57,20 +51,7 @@ function Chosen({ spike }: { spike: Spike | undefined }) {
           ))}
         </ul>
       )}
-      {same && (
-        <dl class="facts">
-          <dt>
-            <Term of="spike.changed">predictions changed</Term>
-          </dt>
-          <dd>
-            {changed} of {before.predictions.length}
-          </dd>
-          <dt>
-            <Term of="spike.moved">moved most</Term>
-          </dt>
-          <dd>{moved ? TITLES[moved.panel].title : "nothing"}</dd>
-        </dl>
-      )}
+      <MovedFacts />
       <div class="buttons">
         <button onClick={nextSpike}>Next</button>
         <button onClick={() => change({ spike: null })}>Close</button>

@@ -90,7 +90,10 @@ export function panelTerm(panel: Panel, own: boolean): string {
 }
 
 /** What a panel's axes are. */
-export const axesTerm = (panel: Panel): string => PANEL_AXES[panel] ?? "axes.coordinates";
+export function axesTerm(panel: Panel, linear = false): string {
+  const term = PANEL_AXES[panel] ?? "axes.coordinates";
+  return linear && term === "axes.logarithmic" ? "axes.linear" : term;
+}
 
 /** What the card under the pointer tells, by its names there. */
 export const FACT_TERMS: Readonly<Record<string, string>> = {

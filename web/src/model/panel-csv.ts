@@ -4,7 +4,7 @@
 import { NO_TARGET } from "./own-data";
 import { sequenceName } from "./sequences";
 import type { Numbers, Panel, PointPanel, Scene, ScenePlan, Sequences } from "./types";
-import { MAP_PANELS } from "./types";
+import { MAP_PANELS, UNIT_ENDS } from "./types";
 
 type Value = string | number;
 
@@ -43,6 +43,8 @@ export function panelCsv(panel: Panel, what: PanelData): string | null {
     case "decision_map":
     case "output_map":
       return csv(["x", "y", "class", "logit"], mapRows(panel, what));
+    case "neurons":
+      return csv(["unit", "end", "x", "y"], unitRows(what));
     case "loss":
       return curvesCsv(what.curves, (name) => name.endsWith("_loss"));
     case "accuracy":
@@ -127,6 +129,13 @@ function* pointRows(panel: PointPanel, what: PanelData): Generator<Value[]> {
   const { x, y, count } = what.scene.points[panel];
   for (let i = 0; i < count; i++) yield [...keysOf(panel, i, what), x[i]!, y[i]!];
   if (panel === "normalized") yield ["query", "", what.scene.query.x[0]!, what.scene.query.y[0]!];
+}
+
+function* unitRows({ scene, plan }: PanelData): Generator<Value[]> {
+  for (const end of UNIT_ENDS) {
+    const { x, y, count } = scene.neurons[end];
+    for (let i = 0; i < count; i++) yield [plan.units[i]!, end.replace(/s$/, ""), x[i]!, y[i]!];
+  }
 }
 
 function* attentionRows({ scene, sequences }: PanelData): Generator<Value[]> {

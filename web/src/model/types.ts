@@ -128,6 +128,15 @@ export type PointPanel = (typeof POINT_PANELS)[number];
 export const MAP_PANELS = { decision_map: "sequence", output_map: "output" } as const;
 export type MapPanel = keyof typeof MAP_PANELS;
 
+/** Hidden units over what they respond to: the panel whose plane and points these share. */
+export const UNITS_OVER = "sequence_normalized";
+export const UNIT_ENDS = ["receptors", "assemblers"] as const;
+export type UnitEnd = (typeof UNIT_ENDS)[number];
+
+/** What has axes of its own: maps have those of their points. */
+export const FRAMED_PANELS = [...POINT_PANELS, "neurons"] as const;
+export type FramedPanel = (typeof FRAMED_PANELS)[number];
+
 /** Every panel of a run, in the order in which they are laid out. */
 export const PANELS = [
   "tokens",
@@ -141,6 +150,7 @@ export const PANELS = [
   "sequence_normalized",
   "receptors",
   "assemblers",
+  "neurons",
   "feed_forward",
   "output",
   "output_map",
@@ -185,6 +195,7 @@ export interface Scene {
   buffer: ArrayBuffer;
   points: Record<PointPanel, Points>;
   query: Points; // one point, on the plane of `normalized`
+  neurons: Record<UnitEnd, Points>; // hidden units, on the plane of UNITS_OVER
   scores: Float64Array; // [sequence, length]: z q / sqrt(d)
   attention: Float64Array; // [sequence, length]
   hidden: Float64Array; // [sequence, units]; empty where it would be too large
@@ -205,6 +216,8 @@ export interface ViewState {
   big: string | null; // panel
   theme: "auto" | "light" | "dark";
   spike: number | null; // index
+  held: number | null; // an epoch that stays on the left while time goes on
+  linear: string[]; // panels of curves whose axis is not logarithmic
   sequences: string | null; // as typed; null: chosen
   page: "run" | "runs";
   mode: "explore" | "present";

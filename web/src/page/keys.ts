@@ -15,6 +15,7 @@ import {
 import { dismissLast } from "../state/dismissal";
 import { presenting, togglePresenting } from "../state/presentation";
 import { nextSpike } from "../state/spike-view";
+import { hold, holding, release } from "../state/two-epochs";
 import { openDocs } from "../terms/explanation";
 
 export function listenToKeys(): void {
@@ -73,6 +74,11 @@ function act(key: string, step: number): boolean {
     case "e":
     case "E":
       return enlarge();
+    case "h":
+    case "H":
+      if (holding.value) release();
+      else hold();
+      return true;
     case "p":
     case "P":
       togglePresenting();
@@ -87,11 +93,11 @@ function act(key: string, step: number): boolean {
 function giveBack(): void {
   const field = takesText(document.activeElement);
   if (!dismissLast() && !field) leave();
-  queueMicrotask(release); // after what has closed has given its focus back
+  queueMicrotask(unfocus); // after what has closed has given its focus back
 }
 
 /** Nothing has the focus, but the table, where there is one: it scrolls by keys. */
-function release(): void {
+function unfocus(): void {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   if (seen.page.value === "runs") document.querySelector<HTMLElement>(".runs-page .table")?.focus();
 }
@@ -100,12 +106,15 @@ function takesText(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("input, textarea, select") !== null;
 }
 
-/** What is kept marked and what is large goes first, then the presentation, then the spike view. */
+/** What is kept marked and what is large goes first, then the presentation, then the second epoch. */
 function leave(): void {
   if (seen.page.value !== "run") return;
   const busy = pinned.value !== null || seen.big.value !== null;
   mark.value = pinned.value = null;
-  change(busy ? { big: null } : presenting.value ? { mode: "explore" } : { spike: null });
+  if (busy) change({ big: null });
+  else if (presenting.value) change({ mode: "explore" });
+  else if (seen.spike.value !== null) change({ spike: null });
+  else release();
 }
 
 /** The panel under the pointer or with the focus; what is large becomes small. */

@@ -6,6 +6,7 @@ import {
   MAP_PANELS,
   PANELS,
   POINT_PANELS,
+  UNITS_OVER,
   type Panel,
   type PointPanel,
   type Task,
@@ -36,6 +37,7 @@ const FORMULAS: Record<Panel, string> = {
   sequence_normalized: "ξ̂",
   receptors: "wᵢ",
   assemblers: "uᵢ",
+  neurons: "wᵢ, uᵢ over ξ̂",
   feed_forward: "U σ(W ξ̂)",
   output: "ψ",
   output_map: "ψ → p(y|x)",
@@ -56,8 +58,13 @@ function titleOf(panel: Panel): string {
 }
 
 /** What explains a panel of a run: what it shows, and its axes. */
-export function panelTerms(panel: Panel, task: Task): string {
-  return `${panelTerm(panel, hasOwnData(task))} ${axesTerm(panel)}`;
+export function panelTerms(panel: Panel, task: Task, linear = false): string {
+  return `${panelTerm(panel, hasOwnData(task))} ${axesTerm(panel, linear)}`;
+}
+
+/** Whether a person can choose between a linear and a logarithmic axis. */
+export function hasScales(panel: Panel): boolean {
+  return panel in CURVE_PANELS && CURVE_PANELS[panel as keyof typeof CURVE_PANELS].log;
 }
 
 /** Whether a panel has a meaning for a task: shares are those of the task's groups. */
@@ -85,6 +92,7 @@ export function painterOf(panel: Panel): Painter {
 
 /** The panel whose plane this one shows; null for one without a plane. */
 export function planePanelOf(panel: Panel): PointPanel | null {
+  if (panel === "neurons") return UNITS_OVER;
   if (panel in MAP_PANELS) return MAP_PANELS[panel as keyof typeof MAP_PANELS];
   return POINT_PANELS.find((name) => name === panel) ?? null;
 }

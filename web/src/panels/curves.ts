@@ -5,6 +5,7 @@ import type { Pen } from "../drawing/pen";
 import { textWidth } from "../drawing/text";
 import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Panel } from "../model/types";
+import { seen } from "../state/page-state";
 import { plotBox, type Frame, type Painter } from "./painter";
 
 export interface CurveLine {
@@ -17,7 +18,7 @@ export interface CurveLine {
 
 export interface CurvesSpec {
   name: Panel;
-  log: boolean;
+  log: boolean; // unless the person wants it linear
   range?: [number, number]; // where it is known: 0 to 1
   lines(frame: Frame): CurveLine[];
 }
@@ -27,23 +28,25 @@ const DASH = [4, 2.5];
 export class Curves implements Painter {
   private axes: Axes | null = null;
   private lines: CurveLine[] = [];
+  private log = false;
 
   constructor(private readonly spec: CurvesSpec) {}
 
   key(frame: Frame): string {
     this.lines = this.spec.lines(frame);
-    const [y0, y1] = this.spec.range ?? range(this.lines, this.spec.log);
-    const box = plotBox(frame, this.spec.log ? 36 : 30, 20, 20);
+    this.log = isLogarithmic(this.spec);
+    const [y0, y1] = this.spec.range ?? range(this.lines, this.log);
+    const box = plotBox(frame, this.log || !this.spec.range ? 36 : 30, 20, 20);
     this.axes = new Axes({ ...epochRange(frame.slot.info.epochs), y0, y1 }, box);
-    return `${y0} ${y1} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
+    return `${y0} ${y1} ${this.log} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
   }
 
   back(pen: Pen, frame: Frame): void {
     const { axes } = this;
     if (!axes) return;
     const { colours } = frame.palette;
-    if (this.spec.log) drawPowers(pen, axes, colours.grid, colours.quiet);
-    axes.draw(pen, colours, { flat: this.spec.log, whole: true });
+    if (this.log) drawPowers(pen, axes, colours.grid, colours.quiet);
+    axes.draw(pen, colours, { flat: this.log, whole: true });
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y - 1, width, height + 2, () => {
       for (const line of this.lower())
@@ -65,7 +68,7 @@ export class Curves implements Painter {
     for (const line of this.lower()) {
       const value = valueAt(line, frame.epoch);
       if (value === null) continue;
-      const y = axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
+      const y = axes.y(this.log ? Math.log10(Math.max(value, 1e-45)) : value);
       if (y > axes.box.y - 2 && y < axes.box.y + axes.box.height + 2)
         pen.marker("circle", x, y, { fill: line.colour, radius: 2.6, ring: colours.panel });
     }
@@ -85,7 +88,7 @@ export class Curves implements Painter {
 
   private trace(line: CurveLine, axes: Axes): number[] {
     const scale = (value: number): number =>
-      axes.y(this.spec.log ? Math.log10(Math.max(value, 1e-45)) : value);
+      axes.y(this.log ? Math.log10(Math.max(value, 1e-45)) : value);
     return thinnedCurve(
       line.values,
       line.epochs,
@@ -114,6 +117,11 @@ export class Curves implements Painter {
   }
 }
 
+/** Whether a panel's axis is logarithmic now. */
+export function isLogarithmic({ name, log }: CurvesSpec): boolean {
+  return log && !seen.linear.value.includes(name);
+}
+
 function drawPowers(pen: Pen, axes: Axes, grid: string, ink: string): void {
   const { box, extent } = axes;
   for (const [power, text] of logTicks(extent.y0, extent.y1, box.height / 22)) {
@@ -134,7 +142,7 @@ function range(lines: readonly CurveLine[], log: boolean): [number, number] {
       high = Math.max(high, value);
     }
   if (!(high >= low)) return log ? [-3, 0] : [0, 1];
-  if (!log) return low === high ? [low - 1, high + 1] : [low, high];
+  if (!log) return [Math.min(0, low), high > 0 ? 1.03 * high : 1]; // sizes are seen from 0
   return [Math.max(Math.log10(low), -16) - 0.15, Math.log10(high) + 0.15];
 }
 

@@ -10,7 +10,7 @@ import {
   union,
 } from "../model/scene/axis-ranges";
 import { panelExtent } from "../model/scene/panel-extents";
-import type { Extent, MapPanel, PointPanel } from "../model/types";
+import type { Extent, FramedPanel, MapPanel } from "../model/types";
 import { seen, slots } from "../state/page-state";
 import type { Frame } from "./painter";
 
@@ -29,7 +29,7 @@ export class PanelAxes {
   moving = false;
 
   constructor(
-    private readonly panel: PointPanel,
+    private readonly panel: FramedPanel,
     private readonly map: MapPanel | undefined,
   ) {}
 

@@ -153,7 +153,7 @@ class Layers {
     const { scene, grouped, extents, from, analysis } = this.slot;
     void [scene.value, grouped.value, extents.value, from.value, analysis.value];
     void [mark.value, pinned.value, palette.value, slotEpoch(this.slot), seen.axes.value];
-    void presenting.value;
+    void [presenting.value, seen.linear.value];
   }
 
   private paint(): void {

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { PANELS, type Panel } from "../model/types";
 import { epoch, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import { presenting } from "../state/presentation";
+import { holding } from "../state/two-epochs";
 import { appliesTo } from "./all-panels";
 import { PanelView } from "./panel-view";
 import { fitToRoom } from "./presented-grid";
@@ -19,6 +20,8 @@ const STORY: readonly Panel[] = [
   "attention",
   "sequence",
   "decision_map",
+  "assemblers",
+  "feed_forward",
   "output_map",
   "probabilities",
 ];
@@ -38,7 +41,7 @@ function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
   const hidden = seen.hidden.value;
   const applying = PANELS.filter((name) => appliesTo(name, slot.info.task));
   const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
-  const all: readonly Panel[] = slot.role === "run" ? PANELS : STORY;
+  const all: readonly Panel[] = slot.role === "run" || holding.value ? PANELS : STORY;
   const present = presenting.value;
   const chosen = (name: Panel): boolean =>
     present ? seen.presented.value.includes(name) : all.includes(name) && !hidden.includes(name);
@@ -85,8 +88,9 @@ function scrollTogether(from: HTMLElement): void {
 
 function title(slot: Slot): string {
   const run = `seed ${slot.info.seed}, ${slot.info.id.slice(0, 6)}`;
-  if (slot.role === "before") return `Before the spike: epoch ${slotEpoch(slot)}`;
-  return slot.role === "after" ? `Now: epoch ${slotEpoch(slot)}, arrows from before` : run;
+  const at = `epoch ${slotEpoch(slot)}`;
+  if (slot.role === "before") return holding.value ? `Held: ${at}` : `Before the spike: ${at}`;
+  return slot.role === "after" ? `Now: ${at}, arrows from before` : run;
 }
 
 /** As many columns as are wide enough, as many rows as are high enough, all of one size. */

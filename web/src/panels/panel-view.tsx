@@ -5,10 +5,10 @@ import { explanationsOf } from "../model/glossary";
 import { percent } from "../model/number-text";
 import type { Panel } from "../model/types";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
-import { change, seek, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
+import { change, seek, toggled, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
 import { Term } from "../terms/term";
 import { ActionMenu } from "./action-menu";
-import { painterOf, panelTerms, planePanelOf, TITLES } from "./all-panels";
+import { hasScales, painterOf, panelTerms, planePanelOf, TITLES } from "./all-panels";
 import { Curves } from "./curves";
 import type { Frame } from "./painter";
 import { PanelCanvas } from "./panel-canvas";
@@ -20,7 +20,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   const big = seen.big.value === name;
   useEffect(() => () => forgetMap(slot, name), [slot, name]);
   const { title, formula } = TITLES[name];
-  const terms = panelTerms(name, slot.info.task);
+  const terms = panelTerms(name, slot.info.task, seen.linear.value.includes(name));
   const [about] = explanationsOf(terms); // the axes are told with the title
   const write = (format: FileFormat): void => {
     const now = frame.current();
@@ -155,6 +155,14 @@ function Tools({
               {format === "csv" ? "Data as CSV" : `Save as ${format.toUpperCase()}`}
             </button>
           ))}
+          {hasScales(name) && (
+            <button
+              role="menuitem"
+              onClick={pick(() => change({ linear: toggled(seen.linear.value, name) }))}
+            >
+              {seen.linear.value.includes(name) ? "Logarithmic axis" : "Linear axis"}
+            </button>
+          )}
           <button role="menuitem" onClick={pick(() => toggleHidden(name))}>
             Hide
           </button>

@@ -1,7 +1,14 @@
 // The panels of points: what each one shows, in which colours, with which names.
 
 import type { PointStyle } from "../model/palette";
-import type { Kind, MapPanel, PointPanel, ScenePlan } from "../model/types";
+import {
+  UNITS_OVER,
+  type FramedPanel,
+  type Kind,
+  type MapPanel,
+  type PointPanel,
+  type ScenePlan,
+} from "../model/types";
 import type { Frame } from "./painter";
 import type { ScatterSpec } from "./scatter";
 
@@ -78,7 +85,7 @@ const spec = (
 });
 
 /** New ones for each painter: what they keep belongs to one run. */
-export const pointPanels = (): Record<PointPanel | MapPanel, ScatterSpec> => ({
+export const pointPanels = (): Record<FramedPanel | MapPanel, ScatterSpec> => ({
   tokens: spec("tokens", "token", 5, tokens, { labels: numbered((plan) => plan.tokens) }),
   positions: spec("positions", "position", 4.3, positions, {
     labels: numbered((plan) => plan.positions),
@@ -98,6 +105,11 @@ export const pointPanels = (): Record<PointPanel | MapPanel, ScatterSpec> => ({
   sequence_normalized: spec("sequence_normalized", "sequence", 4, sequences, { circle: radius }),
   receptors: spec("receptors", "unit", 4, receptors, { spokes: true }),
   assemblers: spec("assemblers", "unit", 4, assemblers, { spokes: true }),
+  neurons: spec(UNITS_OVER, "sequence", 2.5, sequences, {
+    name: "neurons",
+    circle: radius,
+    units: true,
+  }),
   feed_forward: spec("feed_forward", "sequence", 4, sequences),
   output: spec("output", "sequence", 4, sequences, { groups: true }),
   output_map: spec("output", "sequence", 4, sequences, { name: "output_map", map: "output_map" }),

@@ -6,14 +6,15 @@ import { Placer, type Label } from "../drawing/labels";
 import type { Pen } from "../drawing/pen";
 import { marks, thingAt, type Mark } from "../model/marks";
 import type { PointStyle } from "../model/palette";
-import type { Kind, MapPanel, PointPanel, Points, Scene } from "../model/types";
+import type { FramedPanel, Kind, MapPanel, PointPanel, Points, Scene } from "../model/types";
 import { ClassMapImage } from "./class-map";
 import { activeIn, plotBox, type Frame, type Painter } from "./painter";
 import { PanelAxes } from "./panel-axes";
 import { nameBeside, namesOfGroups, namesOfPoints } from "./point-names";
+import { UnitsOver } from "./units-over";
 
 export interface ScatterSpec {
-  name: PointPanel | MapPanel;
+  name: FramedPanel | MapPanel;
   panel: PointPanel; // whose points
   kind: Kind;
   radius: number;
@@ -23,6 +24,7 @@ export interface ScatterSpec {
   circle?(frame: Frame): number; // radius of normalised vectors
   spokes?: boolean; // lines from the origin
   query?: boolean;
+  units?: boolean; // hidden units over the points, which are theirs to respond to
   map?: MapPanel;
 }
 
@@ -35,6 +37,7 @@ export class Scatter implements Painter {
   private readonly panelAxes: PanelAxes;
   private readonly placer = new Placer();
   private readonly image = new ClassMapImage();
+  private readonly units: UnitsOver | null;
   private axes: Axes | null = null;
   xs = new Float64Array(0); // where the points are on the screen
   ys = new Float64Array(0);
@@ -43,7 +46,8 @@ export class Scatter implements Painter {
   private paleOf: unknown = null;
 
   constructor(private readonly spec: ScatterSpec) {
-    this.panelAxes = new PanelAxes(spec.panel, spec.map);
+    this.panelAxes = new PanelAxes(spec.units ? "neurons" : spec.panel, spec.map);
+    this.units = spec.units ? new UnitsOver() : null;
   }
 
   key(frame: Frame): string {
@@ -77,12 +81,15 @@ export class Scatter implements Painter {
       const from = frame.slot.from.value;
       if (from) this.displacements(pen, frame, axes, from);
       this.dots(pen, frame);
+      this.units?.draw(pen, frame, axes, scene);
       if (this.spec.query) this.query(pen, frame, axes, scene);
     });
     this.write(pen, frame, axes);
   }
 
   pick(x: number, y: number, frame: Frame): Mark | null {
+    const unit = this.units?.pick(x, y, frame, REACH);
+    if (unit) return unit; // they lie above
     let best = -1;
     let least = REACH * REACH;
     for (let i = 0; i < this.xs.length; i++) {

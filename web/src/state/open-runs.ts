@@ -11,6 +11,7 @@ import { circuitWorker, MeasureClient, sumWorker } from "../workers/measure-clie
 import type { CircuitNow, FromWorker, SceneParts, SumNow } from "../workers/protocol";
 import { SceneClient } from "../workers/scene-client";
 import { followEndSums, groupedSequences } from "./end-sums";
+import { holding } from "./two-epochs";
 import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./page-state";
 
 export const api = new Api();
@@ -19,10 +20,11 @@ let opened = ""; // what the page was opened for
 /** Follows the view: which runs, which epoch, which maps. */
 export function followView(): void {
   effect(() => {
-    const [runs, spike, page] = [seen.runs.value, seen.spike.value, seen.page.value];
+    const [runs, page] = [seen.runs.value, seen.page.value];
+    const twice = seen.spike.value !== null || holding.value;
     if (page !== "run" || !runs.length) return;
-    const wanted = `${runs.join()} ${spike !== null}`;
-    if (wanted !== opened) untracked(() => openAll(wanted, runs, spike !== null));
+    const wanted = `${runs.join()} ${twice}`;
+    if (wanted !== opened) untracked(() => openAll(wanted, runs, twice));
   });
   effect(() => {
     for (const slot of slots.value) ask(slot);
@@ -33,13 +35,13 @@ export function followView(): void {
 
 /** Opens what is wanted. What is on the page stays there until that is ready: a person who walks
  * down a list of runs sees one after the other, without a blank page in between. */
-function openAll(wanted: string, runs: readonly string[], spike: boolean): void {
+function openAll(wanted: string, runs: readonly string[], twice: boolean): void {
   opened = wanted;
   batch(() => {
     loading.value = "Loading the run.";
     trouble.value = null;
   });
-  const roles: [string, Slot["role"]][] = spike
+  const roles: [string, Slot["role"]][] = twice
     ? [
         [runs[0]!, "before"],
         [runs[0]!, "after"],
@@ -185,11 +187,20 @@ function ask(slot: Slot): void {
   slot.sceneClient.want({ epoch: slotEpoch(slot), maps: slot.mapExtents.value });
 }
 
-/** In the spike view the left side stays before the spike, and the right side's arrows begin there. */
+/** Of two moments of a run the left one stays, and the right one's arrows begin there. */
 function holdBefore(): void {
   const [left, right] = slots.value;
+  if (!left || !right || left.role !== "before") return;
+  if (holding.value) left.held.value = seen.held.value;
+  else holdBeforeSpike(left);
+  const { value: scene } = left.scene;
+  const there = scene?.epoch === left.held.value || scene?.source === "nearest";
+  right.from.value = scene && there ? scene : null;
+}
+
+function holdBeforeSpike(left: Slot): void {
   const spike = seen.spike.value;
-  if (!left || !right || left.role !== "before" || spike === null) return;
+  if (spike === null) return;
   const { value: analysis } = left.analysis;
   const found = analysis?.spikes?.spikes[spike];
   if (analysis && !found) queueMicrotask(() => leaveSpike(spike));
@@ -199,7 +210,6 @@ function holdBefore(): void {
     if (left.held.value !== before && seen.epoch.value <= before) change({ epoch: after });
     left.held.value = before;
   });
-  right.from.value = left.scene.value?.epoch === before ? left.scene.value : null;
 }
 
 /** An address may name a spike that is not there. */

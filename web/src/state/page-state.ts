@@ -116,14 +116,19 @@ export function seek(to: number): void {
 export function openRun(id: string): void {
   batch(() => {
     mark.value = pinned.value = null;
-    change({ runs: [id], page: "run", spike: null });
+    change({ runs: [id], page: "run", spike: null, held: null });
   });
 }
 
 /** Puts a run beside the one that is open. */
 export function openBeside(id: string): void {
   const [first] = seen.runs.value;
-  change({ runs: first && first !== id ? [first, id] : [id], spike: null, page: "run" });
+  change({
+    runs: first && first !== id ? [first, id] : [id],
+    spike: null,
+    held: null,
+    page: "run",
+  });
 }
 
 /** A list with an item more, or without it where it has it. */
@@ -147,8 +152,8 @@ export function keepView(): void {
   );
 }
 
-const placeOf = ({ page, runs, spike }: ViewState): string =>
-  page === "runs" ? "runs" : `${runs.join()} ${spike ?? ""}`;
+const placeOf = ({ page, runs, spike, held }: ViewState): string =>
+  page === "runs" ? "runs" : `${runs.join()} ${spike ?? ""} ${held === null ? "" : "held"}`;
 
 /** What the address says; where it says nothing, what the person prefers. */
 function addressed(): ViewState {

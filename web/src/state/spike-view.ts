@@ -19,5 +19,11 @@ export function nextSpike(): void {
 export function showSpike(index: number): void {
   const spike = spikesOf(firstSlot.value)[index];
   if (spike)
-    change({ spike: index, epoch: spike.peak, runs: seen.runs.value.slice(0, 1), big: null });
+    change({
+      spike: index,
+      epoch: spike.peak,
+      runs: seen.runs.value.slice(0, 1),
+      big: null,
+      held: null,
+    });
 }

@@ -26,9 +26,10 @@ import {
 import { keepsNoSum } from "../state/end-sums";
 import { drawnScale, presenting } from "../state/presentation";
 import { nextSpike, spikesOf } from "../state/spike-view";
+import { canHold, hold, holding, release } from "../state/two-epochs";
 import { Term } from "../terms/term";
 import { PhaseName } from "./phase-name";
-import { drawHead, drawTrack, epochAt, trackOf, type Track } from "./timeline";
+import { drawHead, drawHeld, drawTrack, epochAt, trackOf, type Track } from "./timeline";
 
 // A slider's keys beyond those that move time from anywhere.
 const STEPS: Readonly<Record<string, number>> = {
@@ -146,6 +147,7 @@ function TimeOptions() {
           — left run ┄ right run
         </span>
       )}
+      <HoldButton />
       <SpikesButton />
     </>
   );
@@ -186,6 +188,22 @@ function PhasesUnknown() {
         phases unknown
       </span>
     )
+  );
+}
+
+function HoldButton() {
+  if (!canHold.value) return null;
+  const held = holding.value;
+  return (
+    <button
+      aria-pressed={held}
+      title={
+        held ? "One epoch again (H)" : "Keep this epoch on the left and compare others with it (H)"
+      }
+      onClick={() => (held ? release() : hold())}
+    >
+      {held ? "Release" : "Hold"}
+    </button>
   );
 }
 
@@ -275,7 +293,10 @@ function followTrack(
   const drawHeadNow = (): void => {
     const context = scaledContext(head, width, height);
     if (!context || !held.current) return;
-    drawHead(new CanvasPen(context), held.current, epoch.value, palette.value.colours);
+    const pen = new CanvasPen(context);
+    const kept = holding.value ? seen.held.value : null;
+    if (kept !== null) drawHeld(pen, held.current, kept, palette.value.colours);
+    drawHead(pen, held.current, epoch.value, palette.value.colours);
   };
   const drawAll = (): void => {
     const context = scaledContext(picture, width, height);
@@ -297,7 +318,7 @@ function followTrack(
       onNextFrame(drawAll);
     }),
     effect(() => {
-      void epoch.value;
+      void [epoch.value, holding.value, seen.held.value];
       onNextFrame(drawHeadNow);
     }),
   ];

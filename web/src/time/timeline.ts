@@ -69,6 +69,14 @@ export function drawHead(pen: Pen, { axes, strip }: Track, epoch: number, colour
   pen.marker("circle", x, bottom, { fill: colours.accent, radius: 5, ring: colours.panel });
 }
 
+/** The epoch that stays on the left. */
+export function drawHeld(pen: Pen, { axes, strip }: Track, epoch: number, colours: Colours): void {
+  const x = axes.x(Math.min(epoch, axes.extent.x1));
+  const bottom = strip + STRIP;
+  pen.line([x, axes.box.y - 4, x, bottom], { colour: colours.quiet, width: 1.5, dash: [4, 3] });
+  pen.marker("square", x, bottom, { fill: colours.quiet, radius: 4.5, ring: colours.panel });
+}
+
 export function epochAt({ axes }: Track, x: number): number {
   const { box, extent } = axes;
   return extent.x0 + ((x - box.x) / box.width) * (extent.x1 - extent.x0);

@@ -8,13 +8,13 @@ import type {
   KernelTask,
   MapPanel,
   Numbers,
-  PointPanel,
+  FramedPanel,
   ScenePlan,
   Sequences,
   WeightSource,
 } from "../model/types";
 
-export type PanelExtents = Record<PointPanel, Extent>;
+export type PanelExtents = Record<FramedPanel, Extent>;
 
 /** Circuit measures of one epoch, as the side shows them. */
 export interface CircuitNow {

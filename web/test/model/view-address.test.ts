@@ -23,6 +23,8 @@ const full: ViewState = {
   big: "decision_map",
   theme: "dark",
   spike: 2,
+  held: 60,
+  linear: ["loss"],
   sequences: "01101 0110010, 000000000000",
   page: "runs",
   mode: "present",

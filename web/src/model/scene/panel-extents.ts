@@ -1,10 +1,11 @@
 // What the axes of a panel need to hold: its points, and what is drawn around the origin.
 
 import {
-  POINT_PANELS,
+  FRAMED_PANELS,
+  UNITS_OVER,
   type Extent,
+  type FramedPanel,
   type Numbers,
-  type PointPanel,
   type Scene,
   type ScenePlan,
 } from "../types";
@@ -13,7 +14,11 @@ import type { SceneBuilder } from "./scene";
 import { sceneOver } from "./scene-plan";
 
 /** The extent of a panel at one epoch; empty if none of its points is finite. */
-export function panelExtent(panel: PointPanel, scene: Scene, plan: ScenePlan): Extent {
+export function panelExtent(panel: FramedPanel, scene: Scene, plan: ScenePlan): Extent {
+  if (panel === "neurons") {
+    const extent = panelExtent(UNITS_OVER, scene, plan);
+    return include(include(extent, scene.neurons.receptors), scene.neurons.assemblers);
+  }
   const extent = include({ ...NOTHING }, scene.points[panel]);
   const circled = panel === "normalized" || panel === "sequence_normalized";
   if (circled && plan.radius !== null) includeCircle(extent, plan.radius);
@@ -28,13 +33,13 @@ export async function runExtents(
   builder: SceneBuilder,
   epochs: readonly number[],
   load: (epoch: number) => Promise<Numbers> | Numbers,
-): Promise<Record<PointPanel, Extent>> {
+): Promise<Record<FramedPanel, Extent>> {
   const scratch = sceneOver(builder.plan);
-  const found = POINT_PANELS.map((): Extent[] => []);
+  const found = FRAMED_PANELS.map((): Extent[] => []);
   for (const epoch of epochs) {
     const scene = builder.build(epoch, await load(epoch), {}, scratch);
-    POINT_PANELS.forEach((panel, i) => found[i]!.push(panelExtent(panel, scene, builder.plan)));
+    FRAMED_PANELS.forEach((panel, i) => found[i]!.push(panelExtent(panel, scene, builder.plan)));
   }
-  const entries = POINT_PANELS.map((panel, i) => [panel, overRun(found[i]!)] as const);
-  return Object.fromEntries(entries) as Record<PointPanel, Extent>;
+  const entries = FRAMED_PANELS.map((panel, i) => [panel, overRun(found[i]!)] as const);
+  return Object.fromEntries(entries) as Record<FramedPanel, Extent>;
 }

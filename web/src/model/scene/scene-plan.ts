@@ -113,6 +113,7 @@ function slabs(
     source: "kept",
     points: Object.fromEntries(entries) as Record<PointPanel, Points>,
     query: points(1),
+    neurons: { receptors: points(counts.receptors), assemblers: points(counts.assemblers) },
     scores: doubles(plan.sequences * plan.length),
     attention: doubles(plan.sequences * plan.length),
     hidden: doubles(plan.sequences * plan.hidden),

@@ -8,6 +8,8 @@
 import {
   MAP_PANELS,
   POINT_PANELS,
+  UNIT_ENDS,
+  UNITS_OVER,
   type Extent,
   type MapPanel,
   type Numbers,
@@ -102,6 +104,8 @@ export class SceneBuilder {
     const sources = this.sources(weights, computed);
     for (const panel of POINT_PANELS)
       project(into.points[panel], sources[panel], this.plan.planes[panel], this.plan.dim);
+    for (const end of UNIT_ENDS)
+      project(into.neurons[end], sources[end], this.plan.planes[UNITS_OVER], this.plan.dim);
     this.addQuery(into, weights);
     into.scores.set(computed["scores"]!);
     into.attention.set(computed["attention"]!);

@@ -12,6 +12,8 @@ import { sceneOver } from "../../../src/model/scene/scene-plan";
 import { chooseSequences, sequencesOf } from "../../../src/model/sequences";
 import {
   POINT_PANELS,
+  UNIT_ENDS,
+  UNITS_OVER,
   type Config,
   type KernelTask,
   type Numbers,
@@ -133,6 +135,13 @@ for (const each of CASES) {
       near(x, along(axes[0]!), 1e-9, `${panel}.x`);
       near(y, along(axes[1]!), 1e-9, `${panel}.y`);
       near(builder.plan.planes[panel].shares, shares, 1e-12, `${panel}.shares`);
+    }
+    for (const end of UNIT_ENDS) {
+      const { a, b } = builder.plan.planes[UNITS_OVER];
+      const on = (axis: Float64Array): number[] =>
+        (each.panels[end] as number[][]).map((v) => v.reduce((sum, e, c) => sum + e * axis[c]!, 0));
+      near(scene.neurons[end].x, on(a), 1e-9, `neurons.${end}.x`);
+      near(scene.neurons[end].y, on(b), 1e-9, `neurons.${end}.y`);
     }
     if (dim === 2) assert.deepEqual([scene.query.x[0], scene.query.y[0]], each.query);
     assert.equal(builder.plan.planes.sequence.projected, dim > 2);
