@@ -20,7 +20,9 @@ import dynascope as ds
 from dynascope.sandbox import client
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-SIZE = {"width": 1900, "height": 1240}  # every panel is in sight, and so drawn
+expect.set_options(timeout=20_000)  # milliseconds: a busy machine may take its time
+SIZE = {"width": 1900, "height": 1460}  # every panel is in sight, and so drawn
+PANELS = 21  # of a run
 NOTE = '</script><img src=x onerror="window.hacked=1"><b>bold</b>'
 
 # name: what differs from the defaults, seed. One is solved, one has a spike.

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browsing import RUNS, Opener, Sandbox, tokens
+from browsing import PANELS, RUNS, Opener, Sandbox, tokens
 from playwright.sync_api import Route, expect
 from showing import Server
 
@@ -16,7 +16,7 @@ from dynascope.number_text import percent
 def test_it_loads(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     page = fresh()
     page.open(runs["solved"], epoch=10)
-    expect(page.page.locator(".panel")).to_have_count(20)
+    expect(page.page.locator(".panel")).to_have_count(PANELS)
     expect(page.page.locator("header.top")).to_contain_text(f"seed {runs['solved'].seed}")
     assert any(url.endswith("/kernel.wasm") for url in page.requests)
 
@@ -119,12 +119,12 @@ def test_a_panel_is_enlarged_and_closed(page: Sandbox, runs: dict[str, ds.Run]) 
     assert big is not None
     assert big["width"] > 3 * small["width"]
     page.page.get_by_label("Sequence embeddings: make small").click()
-    expect(panels).to_have_count(20)
+    expect(panels).to_have_count(PANELS)
     page.panel("output").locator("canvas").hover()
     page.page.keyboard.press("e")
     expect(panels).to_have_count(1)
     page.page.keyboard.press("Escape")
-    expect(panels).to_have_count(20)
+    expect(panels).to_have_count(PANELS)
 
 
 def test_a_panel_comes_to_rest(page: Sandbox, runs: dict[str, ds.Run]) -> None:
@@ -161,13 +161,13 @@ def test_a_hidden_panel_stays_hidden(
     expect(page.panel("values")).to_have_count(0)
     expect(page.page).to_have_url(re.compile("hide=values"))
     page.page.reload()
-    expect(page.page.locator(".panel")).to_have_count(19)
+    expect(page.page.locator(".panel")).to_have_count(PANELS - 1)
     page.page.goto(f"{server.address}#v=1&run={runs['three'].id}")  # which does not say it
     page.shows(0)
-    expect(page.page.locator(".panel")).to_have_count(19)
+    expect(page.page.locator(".panel")).to_have_count(PANELS - 1)
     page.page.get_by_role("button", name="Panels").click()
     page.page.get_by_role("button", name="Show all").click()
-    expect(page.page.locator(".panel")).to_have_count(20)
+    expect(page.page.locator(".panel")).to_have_count(PANELS)
 
 
 # ---- a browser that cannot ----------------------------------------------------------------------

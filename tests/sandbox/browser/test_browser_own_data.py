@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import Opener, Sandbox, serving, tokens
+from browsing import PANELS, Opener, Sandbox, serving, tokens
 from playwright.sync_api import Locator, expect
 from showing import Server
 
@@ -88,7 +88,7 @@ def test_no_number_is_shown_that_does_not_apply(fresh: Opener, runs: dict[str, d
     ):
         assert word not in said, word
     expect(page.panel("shares")).to_have_count(0)
-    expect(page.page.locator(".panel")).to_have_count(19)
+    expect(page.page.locator(".panel")).to_have_count(PANELS - 1)
     page.page.get_by_role("button", name="Panels").click()
     expect(page.page.get_by_label("Hessian spectrum")).not_to_have_count(0)
     expect(page.page.get_by_role("checkbox", name="Variance shares")).to_have_count(0)
@@ -145,8 +145,8 @@ def test_typed_sequences_have_a_target_if_it_is_known(
 def test_beside_a_run_of_another_task(page: Sandbox, runs: dict[str, ds.Run]) -> None:
     page.open(runs["addition"], runs["majority"], epoch=10)
     halves = page.page.locator(".half")
-    expect(halves.nth(0).locator(".panel")).to_have_count(20)
-    expect(halves.nth(1).locator(".panel")).to_have_count(19)
+    expect(halves.nth(0).locator(".panel")).to_have_count(PANELS)
+    expect(halves.nth(1).locator(".panel")).to_have_count(PANELS - 1)
     rows = page.page.locator(".compare tr")
     expect(rows.filter(has_text="task")).to_have_text("taskmodular-additionown data")
     expect(rows.filter(has_text="verdict")).to_have_text("verdict, at endunsolved–")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import Opener, Sandbox
+from browsing import PANELS, Opener, Sandbox
 from playwright.sync_api import Locator, expect
 
 import dynascope as ds
@@ -117,7 +117,7 @@ def test_escape_closes_one_thing_after_the_other(page: Sandbox, runs: dict[str, 
     page.page.keyboard.press("Escape")
     expect(panels).to_have_count(len(PRESENTED))
     page.page.keyboard.press("Escape")
-    expect(panels).to_have_count(20)
+    expect(panels).to_have_count(PANELS)
 
 
 # ---- presenting ---------------------------------------------------------------------------------
@@ -139,13 +139,13 @@ def test_a_presentation_is_a_link(fresh: Opener, runs: dict[str, ds.Run]) -> Non
     assert shown == ["sequence", "decision_map", "probabilities", "loss"]
     page.press("ArrowRight", 21)
     page.page.keyboard.press("Escape")
-    expect(panels).to_have_count(20)
+    expect(panels).to_have_count(PANELS)
     expect(side).to_be_visible()
     expect(page.page).not_to_have_url(re.compile("&mode="))
     page.page.keyboard.press("p")
     expect(panels).to_have_count(4)
     page.page.keyboard.press("p")
-    expect(panels).to_have_count(20)
+    expect(panels).to_have_count(PANELS)
 
 
 def size_of(text: Locator) -> float:

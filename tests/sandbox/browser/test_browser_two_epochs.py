@@ -1,5 +1,7 @@
 """Any two epochs of a run side by side, and axes that a person can choose."""
 
+import re
+
 import numpy as np
 import pytest
 from browsing import Sandbox
@@ -30,7 +32,7 @@ def test_an_epoch_is_held_while_time_goes_on(page: Sandbox, runs: dict[str, ds.R
     card = page.page.locator(".card", has_text="Two epochs")
     changed = page.page.evaluate(_CHANGED)
     expect(card.locator("dd").nth(0)).to_contain_text(f"{changed} of ")
-    assert "held=20" in page.page.url
+    expect(page.page).to_have_url(re.compile("held=20"))
     card.get_by_label("Held epoch").fill("75")
     card.get_by_label("Held epoch").press("Enter")
     page.shows(75, 150)
@@ -49,7 +51,7 @@ def test_a_link_holds_an_epoch_and_a_spike_or_a_second_run_takes_its_place(
     page.shows(7, 100)
     page.page.locator(".spike-list button").click()
     expect(page.page.locator(".half h2").nth(0)).to_contain_text("Before the spike")
-    assert "held" not in page.page.url
+    expect(page.page).not_to_have_url(re.compile("held"))
     page.go(f"v=1&run={runs['solved'].id},{runs['noted'].id}&t=9&held=7")
     page.shows(9, 9)
     expect(page.page.get_by_role("button", name="Hold")).to_have_count(0)
@@ -74,9 +76,9 @@ def test_an_axis_is_logarithmic_or_linear(
     page.panel(panel).get_by_label("save or hide").click()
     page.panel(panel).get_by_role("menuitem", name="Linear axis").click()
     page.changed(before, [panel])
-    assert f"linear={panel}" in page.page.url
+    expect(page.page).to_have_url(re.compile(f"linear={panel}"))
     drawn = page.saved(panel, "Save as SVG")
     assert ">1e" not in drawn  # powers of ten are of the other scale
     page.panel(panel).get_by_label("save or hide").click()
     page.panel(panel).get_by_role("menuitem", name="Logarithmic axis").click()
-    assert "linear" not in page.page.url
+    expect(page.page).not_to_have_url(re.compile("linear"))

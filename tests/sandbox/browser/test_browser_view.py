@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browsing import NOTE, RUNS, Opener, Sandbox
+from browsing import NOTE, PANELS, RUNS, Opener, Sandbox
 from playwright.sync_api import expect
 
 import dynascope as ds
@@ -60,13 +60,13 @@ def test_a_link_says_more_than_a_preference(fresh: Opener, runs: dict[str, ds.Ru
         page.open(runs["three"], epoch=3, more=more)
         expect(page.page.locator("html")).to_have_attribute("data-theme", theme)
         expect(page.page.get_by_label("speed")).to_have_value(speed)
-        expect(page.page.locator(panels)).to_have_count(20 - hidden)
+        expect(page.page.locator(panels)).to_have_count(PANELS - hidden)
     page.page.get_by_role("button", name="Panels").click()
     page.page.get_by_role("button", name="Show all").click()
     expect(page.page).to_have_url(re.compile("&hide=&"))
     page.page.reload()
     page.shows(3)
-    expect(page.page.locator(panels)).to_have_count(20)
+    expect(page.page.locator(panels)).to_have_count(PANELS)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
