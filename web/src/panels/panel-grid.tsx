@@ -36,7 +36,7 @@ export function PanelGrids() {
 
 function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
   const hidden = seen.hidden.value;
-  const applying = PANELS.filter((name) => appliesTo(name, slot.info.task));
+  const applying = PANELS.filter((name) => appliesTo(name, slot));
   const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
   const all: readonly Panel[] = slot.role === "run" ? PANELS : STORY;
   const present = presenting.value;
