@@ -28,14 +28,14 @@ def check_new_file(
     target = _path_of(path)
     if target.suffix.lower() not in endings:
         raise expected(str(path), f"a name that ends with {' or '.join(endings)}", target.name)
-    if target.is_dir():
-        raise expected(str(path), "the name of a file", Description("that of a folder"))
-    if os.path.lexists(target) and not overwrite:
-        raise DynascopeError(
-            f"{path}: there is a file with this name; choose another, or replace it with "
-            f"{overwriting}."
-        )
     try:
+        if target.is_dir():
+            raise expected(str(path), "the name of a file", Description("that of a folder"))
+        if os.path.lexists(target) and not overwrite:
+            raise DynascopeError(
+                f"{path}: there is a file with this name; choose another, or replace it with "
+                f"{overwriting}."
+            )
         _probe(target)
     except OSError as error:
         raise DynascopeError(
