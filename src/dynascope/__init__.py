@@ -41,6 +41,7 @@ from dynascope.version import __version__ as __version__
 if TYPE_CHECKING:
     from dynascope import analysis as analysis
     from dynascope import theory as theory
+    from dynascope.sandbox.one_file import export as export
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
     from dynascope.store import merge as merge
@@ -62,6 +63,7 @@ _PLACES = {  # where people find what they call so
 }
 _LATER = {
     "DamageWarning": "dynascope.store",
+    "export": "dynascope.sandbox.one_file",
     "load": "dynascope.store",
     "merge": "dynascope.store",
     "query": "dynascope.store",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -254,6 +254,13 @@ class Run:
         trainer = self.trainer()
         trainer.advance(epochs - trainer.epoch)
         return trainer.finish()
+
+    def rows(
+        self, what: Literal["weights", "states"], begin: int = 0, end: int | None = None
+    ) -> Array:
+        """Rows of `weights` or `states`: a stored run reads no others."""
+        found: Array = getattr(self, what)[begin:end]
+        return found
 
     def loaded(self) -> "Run":
         """The run with its whole record in memory, as all but stored runs have it already."""

@@ -41,6 +41,8 @@ ALLOWED = {
     ("store.unpickle", "read_bytes"): "runs of the paper's own code, which are no store",
     ("sweeps.driver", "mkdir"): "the folder that a person named",
     ("sandbox.client", "read_bytes"): "the page, which is a part of the package",
+    ("sandbox.embedded_client", "read_bytes"): "the kernel, which is a part of the package",
+    ("sandbox.embedded_client", "read_text"): "the page, which is a part of the package",
 }
 
 

@@ -113,7 +113,8 @@ def test_the_store_tells_what_it_has(server: Server, store: Path, runs: ds.Runs)
     told = server.get("/api/store").json
     assert (told["api"], told["dynascope"], told["name"]) == (1, ds.__version__, store.name)
     assert (told["runs"], told["damage"]) == (len(runs), [])
-    assert told["shown"] == {"run": None, "epoch": None}
+    assert told["shown"] == {"run": None, "epoch": None, "beside": None}
+    assert told["offers"] == ["table", "curvature", "docs"]
     kinds = {"id": "string", "seed": "int64", "lr": "double", "tags": "list<string>"}
     assert kinds.items() <= told["columns"].items()
 

@@ -102,7 +102,7 @@ def test_a_named_run_is_where_the_client_begins(store: Path, static: Path) -> No
     with show(static, f"{store}#seed=0@7", "--no-open") as server:
         assert server.fragment == f"#v=1&run={runs[0].id}&t=7"
         shown = server.get("/api/store").json["shown"]
-        assert shown == {"run": runs[0].id, "epoch": 7}
+        assert shown == {"run": runs[0].id, "epoch": 7, "beside": None}
     with show(static, f"{store}#{runs[2].id[:9]}", "--no-open") as server:
         assert server.fragment == f"#v=1&run={runs[2].id}"
 

@@ -65,6 +65,14 @@ def make_store(folder: Path) -> dict[str, ds.Run]:
     return dict(zip(RUNS, ds.load(folder), strict=True))
 
 
+def majority() -> ds.Data:
+    """The example of docs/train.md."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(0, 2, (600, 8))
+    targets = (drawn.sum(axis=1) >= 4).astype(int)
+    return ds.Data(train=(drawn[:400], targets[:400]), test=(drawn[400:], targets[400:]))
+
+
 @contextlib.contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """`dynascope show` of the store in a folder, with the client as it is built now: a copy of it,

@@ -20,10 +20,11 @@ from typing import Any
 import dynascope as ds
 from dynascope.cli import main
 from dynascope.errors import DynascopeError
-from dynascope.sandbox.app import Api, Shown, application
+from dynascope.sandbox.app import Api, application
 from dynascope.sandbox.background import BackgroundWork
 from dynascope.sandbox.library import Library
 from dynascope.sandbox.security import Keys
+from dynascope.sandbox.store_answers import Shown
 
 _PORT = 4321
 _SOME_RUNS = 2  # of a store, looked at one by one

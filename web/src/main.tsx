@@ -1,40 +1,5 @@
-import "./css/theme.css";
-import "./css/app.css";
-import "./css/panels.css";
-import "./css/time.css";
-import "./css/table.css";
-import "./css/overlays.css";
-import "./css/notes.css";
-import "./css/terms.css";
-import "./css/presenting.css";
-import "./css/narrow.css";
-import { render } from "preact";
-import { frameTimes } from "./drawing/frame-queue";
-import { unsupported } from "./model/browser-support";
-import { App } from "./page/app";
-import { offerIntro } from "./page/intro";
-import { listenToKeys } from "./page/keys";
-import { loadStore } from "./state/all-runs";
-import { followTheme } from "./state/colour-scheme";
-import { followView } from "./state/open-runs";
-import { keepView, slots, trouble, view } from "./state/page-state";
-import { listenToTerms } from "./terms/explaining";
-import { runClock } from "./time/clock";
+// The page as a server sends it.
 
-trouble.value = unsupported(); // the table can be looked at all the same
-keepView();
-followTheme();
-const root = document.getElementById("app");
-if (root) {
-  root.replaceChildren();
-  render(<App />, root);
-}
-listenToKeys();
-listenToTerms();
-runClock();
-followView();
-offerIntro();
-void loadStore();
+import { startPage } from "./page/start-page";
 
-// For tests and the curious: what is drawn, in data coordinates, and how long frames take.
-Object.assign(globalThis, { dynascope: { view, slots, frameTimes } });
+startPage();

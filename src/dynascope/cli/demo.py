@@ -195,8 +195,8 @@ def _missing() -> str:
 
 def _show(options: Namespace, folder: Path, rows: list[RunRow]) -> bool:
     """Serve the runs until Ctrl-C; whether all that was being computed has ended."""
-    from dynascope.sandbox.app import Shown
     from dynascope.sandbox.server import Sandbox
+    from dynascope.sandbox.store_answers import Shown
 
     best = max(rows, key=_richness)
     print("", _why(best))

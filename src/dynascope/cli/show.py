@@ -95,8 +95,8 @@ def _announce(sandbox: "Sandbox", options: Namespace) -> None:
 
 
 def _sandbox(options: Namespace) -> "Sandbox":
-    from dynascope.sandbox.app import Shown
     from dynascope.sandbox.server import Sandbox
+    from dynascope.sandbox.store_answers import Shown
     from dynascope.store.files import path_of
 
     address, shown = parse(options.runs), Shown()

@@ -1,10 +1,8 @@
 """The routes, and the application behind the gate that answers them; API.md has their shapes."""
 
-import json
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,33 +13,24 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.printing import print
 from dynascope.sandbox import analysis_answers, replay_answers, run_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file
-from dynascope.sandbox.contents import Blob, Document, send_blob, send_document
+from dynascope.sandbox.contents import Blob, Document, json_bytes, send_blob, send_document
 from dynascope.sandbox.guard import Guard, refused
 from dynascope.sandbox.library import NAMES, Library, Opened
 from dynascope.sandbox.security import Keys, RequestError, parameters
+from dynascope.sandbox.store_answers import Shown, about_answers
 from dynascope.sandbox.table_answers import OfState, Sparklines, table_document
 from dynascope.store.stored import StoredRun
 from dynascope.store.tables import schema_of
 
-VERSION = 1
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
 _EPOCH = re.compile(r"[0-9]{1,9}", re.ASCII)
 _MOST = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 _DAMAGE_NAMED = 20  # damaged files
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What the command was asked to show first."""
-
-    run: str | None = None
-    epoch: int | None = None
 
 
 class Api:
@@ -184,14 +173,11 @@ def application(api: Api, keys: Keys, host: str) -> ASGIApp:
 
 def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:
     return {
-        "api": VERSION,
-        "dynascope": version.__version__,
-        "name": opened.folder.resolve().name,
+        **about_answers(opened.folder.resolve().name, shown, ("table", "curvature", "docs")),
         "runs": len(opened.runs),
         "state": opened.state,
         "columns": {field.name: _type(str(field.type)) for field in schema_of(NAMES)},
         "damage": [str(each) for each in opened.index.damage[:_DAMAGE_NAMED]],
-        "shown": vars(shown),
     }
 
 
@@ -205,8 +191,7 @@ def _type(arrow: str) -> str:
 
 
 def _send(request: Request, told: object) -> Response:
-    contents = json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
-    return send_document(request, Document.of(contents))
+    return send_document(request, Document.of(json_bytes(told)))
 
 
 async def _gone(request: Request) -> None:

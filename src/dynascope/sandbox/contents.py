@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -43,6 +44,11 @@ class Document:
         small = len(contents) < _WORTH_GZIP
         zipped = None if small else gzip.compress(contents, 5, mtime=0)
         return cls(contents, tag(contents), zipped)
+
+
+def json_bytes(told: object) -> bytes:
+    """A document as it is sent."""
+    return json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
 
 
 def tag(contents: bytes) -> str:

@@ -12,7 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from dynascope.epoch_replay import EpochReplay
+from dynascope.run import Run
+from dynascope.run_size import weight_count
 from dynascope.sandbox.analysis_answers import Check
+from dynascope.sandbox.run_answers import little_endian
 from dynascope.sandbox.security import RequestError
 from dynascope.store.stored import StoredRun
 
@@ -30,14 +33,13 @@ class Replays:
         self._seconds = seconds
         self._known: OrderedDict[tuple[str, str], EpochReplay] = OrderedDict()
 
-    def weights(self, run: StoredRun, first: int, last: int, check: Check) -> bytes:
+    def weights(self, run: Run, first: int, last: int, check: Check) -> bytes:
         """[last - first + 1, size]."""
         replay, limited = self._of(run), _limited(check, self._seconds, last)
-        found = replay.weights(first, last, limited)
-        return found.astype(found.dtype.newbyteorder("<"), copy=False).tobytes()
+        return little_endian(replay.weights(first, last, limited))
 
-    def _of(self, run: StoredRun) -> EpochReplay:
-        key = (run.id, run.file.name)  # a file's name says what is in it
+    def _of(self, run: Run) -> EpochReplay:
+        key = (run.id, run.file.name if isinstance(run, StoredRun) else "")  # it says what is in it
         found = self._known.pop(key, None) or EpochReplay(run)
         self._known[key] = found
         if len(self._known) > _RUNS:
@@ -45,7 +47,7 @@ class Replays:
         return found
 
 
-def checked_span(run: StoredRun, asked: dict[str, str]) -> tuple[int, int]:
+def checked_span(run: Run, asked: dict[str, str]) -> tuple[int, int]:
     """The epochs that were asked for, if they are there and not too many."""
     if asked.keys() != {"first", "last"}:
         raise RequestError(400, "Expected first and last: the epochs from which and up to which.")
@@ -53,8 +55,7 @@ def checked_span(run: StoredRun, asked: dict[str, str]) -> tuple[int, int]:
     end = run.epochs if run.diverged is None else run.diverged
     if not first <= last <= end:
         raise RequestError(404, f"Expected rising epochs from 0 to {end} of run {run.id}.")
-    size = sum(int(np.prod(shape)) for shape in run.config.shapes.values())
-    row = size * np.dtype(run.config.precision).itemsize
+    row = weight_count(run.config) * np.dtype(run.config.precision).itemsize
     if last - first >= max(1, min(MOST_EPOCHS, _MOST_BYTES // row)):
         raise RequestError(400, f"Expected at most {MOST_EPOCHS} epochs and 4 MB in one request.")
     return first, last

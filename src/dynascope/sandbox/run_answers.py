@@ -11,7 +11,8 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import CLEAR_GAP, RELEVANT_ATTENTION, ROUNDING, SUM_SHARE
 from dynascope.errors import DynascopeError
 from dynascope.plain import plain
-from dynascope.run import SOLVED_ACCURACY
+from dynascope.run import SOLVED_ACCURACY, Run
+from dynascope.run_size import weight_count
 from dynascope.sandbox.contents import Blob
 from dynascope.sandbox.security import RequestError
 from dynascope.store.stored import StoredRun
@@ -28,7 +29,7 @@ THRESHOLDS = {
 }
 
 
-def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
+def about(run: Run, found: dict[str, object]) -> dict[str, Any]:
     """What `/api/run/ID` says. Of a run whose trajectory is damaged the rest is still there."""
     notes: list[str] = []
     config, summary = run.config, run.summary()
@@ -47,15 +48,15 @@ def about(run: StoredRun, found: dict[str, object]) -> dict[str, Any]:
             "positions": config.task.positions,
             "embeddings": config.embeddings,
             "shapes": config.shapes,
-            "size": _size(run),
+            "size": weight_count(config),
             "weight_epochs": _if_there(lambda: run.weight_epochs, notes),
             "state_epochs": _if_there(lambda: run.state_epochs, notes),
             "not_replayable": _why_not_replayable(run),
             "curves": list(run.curves),
             "sets": {split: _if_there(partial(_count, run, split), notes) for split in SPLITS},
             "origin": None if run.origin is None else run.origin.to_dict(),
-            "tags": run.tags,
-            "note": run.note,
+            "tags": run.tags if isinstance(run, StoredRun) else [],
+            "note": run.note if isinstance(run, StoredRun) else None,
             "summary": {name: summary[name] for name in _SUMMARY},
             "found": found,
             "thresholds": THRESHOLDS,
@@ -69,7 +70,7 @@ _LOOKED_AT = 2**16  # sequences of a set: to find which of them differ, they are
 _SUMMARY = ("accuracy", "learning_epoch", "lowest_loss", "seconds")
 
 
-def _task(run: StoredRun) -> dict[str, Any]:
+def _task(run: Run) -> dict[str, Any]:
     """What the run was to learn; of data of its own neither positions nor groups are known."""
     task = run.task
     return {
@@ -91,7 +92,7 @@ def _if_there(read: Callable[[], Any], notes: list[str]) -> Any:
         return None
 
 
-def _why_not_replayable(run: StoredRun) -> str | None:
+def _why_not_replayable(run: Run) -> str | None:
     """Why epochs between the kept ones cannot be computed again; None: they can."""
     try:
         run.check_replayable()
@@ -100,7 +101,7 @@ def _why_not_replayable(run: StoredRun) -> str | None:
     return None
 
 
-def _count(run: StoredRun, split: str) -> int:
+def _count(run: Run, split: str) -> int:
     """How many sequences a set has; those of the task need not be drawn for that."""
     if run.data is None and run.origin is None:
         task = run.config.task
@@ -108,37 +109,34 @@ def _count(run: StoredRun, split: str) -> int:
     return len(run.examples(split)[1])  # type: ignore[arg-type]
 
 
-def _size(run: StoredRun) -> int:
-    return sum(int(np.prod(shape)) for shape in run.config.shapes.values())
+def _etag(run: Run, what: str) -> str:
+    """The name of the run's file says what is in it; a run in memory is what its id says."""
+    place = f"{run.file.stem}-" if isinstance(run, StoredRun) else ""
+    return f'"{run.id}-{place}{what}"'
 
 
-def _etag(run: StoredRun, what: str) -> str:
-    """The name of the run's file says what is in it."""
-    return f'"{run.id}-{run.file.stem}-{what}"'
-
-
-def curves(run: StoredRun) -> Blob:
+def curves(run: Run) -> Blob:
     """[curves, epochs + 1]."""
     table = np.stack([run.curves[name] for name in run.curves])
-    return Blob.of(_bytes(table), _etag(run, "curves"))
+    return Blob.of(little_endian(table), _etag(run, "curves"))
 
 
-def state(run: StoredRun, epoch: int) -> Blob:
+def state(run: Run, epoch: int) -> Blob:
     """[3, size] after a kept epoch."""
     kept = np.flatnonzero(run.state_epochs == epoch)
     if not len(kept):
         raise RequestError(404, f"Run {run.id} keeps no state after epoch {epoch}.")
     row = int(kept[-1])
-    return Blob.of(_bytes(run.rows("states", row, row + 1)), _etag(run, f"state-{epoch}"))
+    return Blob.of(little_endian(run.rows("states", row, row + 1)), _etag(run, f"state-{epoch}"))
 
 
-def examples(run: StoredRun, split: str) -> Blob:
+def examples(run: Run, split: str) -> Blob:
     """int32 tokens [count, length], then targets [count]."""
     tokens, targets = run.examples(split)  # type: ignore[arg-type]
-    return Blob.of(_bytes(tokens) + _bytes(targets), _etag(run, split))
+    return Blob.of(little_endian(tokens) + little_endian(targets), _etag(run, split))
 
 
-def sequences(run: StoredRun, most: int) -> dict[str, Any]:
+def sequences(run: Run, most: int) -> dict[str, Any]:
     """Different sequences of the test set, or of the train set where there is no other."""
     split = "test" if _count(run, "test") else "train"
     tokens, targets = (each[:_LOOKED_AT] for each in run.examples(split))  # type: ignore[arg-type]
@@ -159,17 +157,17 @@ def classes_in_turn(tokens: Array, targets: Array, most: int) -> Array:
     return np.sort(by_class[np.argsort(turn, kind="stable")[:most]])
 
 
-def weights(run: StoredRun) -> Blob:
+def weights(run: Run) -> Blob:
     """[kept epochs, size]. A trajectory can be larger than memory: only rows asked for are read."""
-    row = _size(run) * np.dtype(run.config.precision).itemsize
+    row = weight_count(run.config) * np.dtype(run.config.precision).itemsize
 
     def read(begin: int, end: int) -> bytes:
         first, last = begin // row, -(-end // row)
-        found = _bytes(run.rows("weights", first, last))
+        found = little_endian(run.rows("weights", first, last))
         return found[begin - first * row : end - first * row]
 
     return Blob(len(run.weight_epochs) * row, _etag(run, "weights"), read)
 
 
-def _bytes(array: Array) -> bytes:
+def little_endian(array: Array) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()

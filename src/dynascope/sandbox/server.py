@@ -8,11 +8,12 @@ import uvicorn
 
 from dynascope.errors import DynascopeError, expected
 from dynascope.sandbox import client
-from dynascope.sandbox.app import Api, Shown, application
+from dynascope.sandbox.app import Api, application
 from dynascope.sandbox.background import BackgroundWork
 from dynascope.sandbox.deadlines import Deadlines
 from dynascope.sandbox.library import Library
 from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
+from dynascope.sandbox.store_answers import Shown
 
 LOOPBACK = "127.0.0.1"
 _MOST_CONNECTIONS = 512  # below the files that a process may have open

@@ -1,6 +1,5 @@
 """The table of all runs as JSON columns, and their curves at the size of a thumbnail."""
 
-import json
 import math
 import threading
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynascope.analysis_columns import columns_of
-from dynascope.sandbox.contents import Blob, Document
+from dynascope.sandbox.contents import Blob, Document, json_bytes
 from dynascope.sandbox.library import MOST_RUNS, Opened
 from dynascope.sandbox.run_answers import THRESHOLDS
 from dynascope.store.damage import DamagedError
@@ -52,7 +51,7 @@ def table_document(opened: Opened) -> Document:
         "shares": SHARES,
         "thresholds": THRESHOLDS,
     }
-    return Document.of(json.dumps(whole, separators=(",", ":"), allow_nan=False).encode())
+    return Document.of(json_bytes(whole))
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:

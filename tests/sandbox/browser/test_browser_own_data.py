@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import PANELS, Opener, Sandbox, serving, tokens
+from browsing import PANELS, Opener, Sandbox, majority, serving, tokens
 from playwright.sync_api import Locator, expect
 from showing import Server
 
@@ -13,14 +13,6 @@ import dynascope as ds
 from dynascope.number_text import percent
 
 EPOCHS = 50
-
-
-def majority() -> ds.Data:
-    """The example of docs/train.md."""
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(0, 2, (600, 8))
-    targets = (drawn.sum(axis=1) >= 4).astype(int)
-    return ds.Data(train=(drawn[:400], targets[:400]), test=(drawn[400:], targets[400:]))
 
 
 @pytest.fixture(scope="module")

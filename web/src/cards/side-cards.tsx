@@ -3,6 +3,7 @@
 import { short } from "../model/number-text";
 import { hasOwnData } from "../model/own-data";
 import { nearestCurvature } from "../panels/hessian-spectrum";
+import { isOffered } from "../state/all-runs";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, runsBeside, slotEpoch, slots, seen, type Slot } from "../state/page-state";
 import { holding } from "../state/two-epochs";
@@ -39,6 +40,7 @@ export function SideCards() {
 
 function CurvatureCard({ slot }: { slot: Slot }) {
   const found = nearestCurvature({ slot, epoch: slotEpoch(slot) });
+  if (!found && !isOffered("curvature")) return null;
   if (!found) {
     const asked = slot.curvature.value === "asked";
     return (

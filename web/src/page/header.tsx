@@ -34,8 +34,7 @@ export function Header() {
     <header class="top">
       <h1>dynascope</h1>
       <span class="where">
-        {store.value?.name}
-        {slot && ` › ${namesOf(slots.value)}`}
+        {[store.value?.name, slot && namesOf(slots.value)].filter(Boolean).join(" › ")}
       </span>
       {slot && slots.value.length === 1 && <Chips slot={slot} />}
       <span class="gap" />
@@ -150,8 +149,7 @@ function chipsOf({ config, task }: RunInfo): [of: string, text: string][] {
   ];
 }
 
-const shownAnywhere = (name: Panel): boolean =>
-  slots.value.some((slot) => appliesTo(name, slot.info.task));
+const shownAnywhere = (name: Panel): boolean => slots.value.some((slot) => appliesTo(name, slot));
 
 function PanelChoices() {
   const [hidden, presented] = [seen.hidden.value, seen.presented.value];

@@ -11,6 +11,8 @@ import {
   type PointPanel,
   type Task,
 } from "../model/types";
+import { isOffered } from "../state/all-runs";
+import type { Slot } from "../state/page-state";
 import { Attention } from "./attention";
 import { CURVE_PANELS } from "./curve-panels";
 import { Curves } from "./curves";
@@ -68,8 +70,10 @@ export function hasScales(panel: Panel): boolean {
 }
 
 /** Whether a panel has a meaning for a task: shares are those of the task's groups. */
-export function appliesTo(panel: Panel, task: Task): boolean {
-  return panel !== "shares" || !hasOwnData(task);
+export function appliesTo(panel: Panel, { info, analysis }: Slot): boolean {
+  if (panel === "shares") return !hasOwnData(info.task);
+  if (panel === "hessian") return isOffered("curvature") || !!analysis.value?.curvature;
+  return true;
 }
 
 export function painterOf(panel: Panel): Painter {

@@ -39,7 +39,7 @@ export function PanelGrids() {
 
 function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
   const hidden = seen.hidden.value;
-  const applying = PANELS.filter((name) => appliesTo(name, slot.info.task));
+  const applying = PANELS.filter((name) => appliesTo(name, slot));
   const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
   const all: readonly Panel[] = slot.role === "run" || holding.value ? PANELS : STORY;
   const present = presenting.value;

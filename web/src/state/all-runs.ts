@@ -4,10 +4,11 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { withOwnData } from "../model/own-data";
 import { findingsOf, withFindings, type Findings } from "../model/runs/known-findings";
+import type { Cell } from "../model/runs/run-filter";
 import { RunTable } from "../model/runs/run-table";
-import type { RunsAnswer, StoreAnswer } from "../model/server/answers";
+import type { Offer, RunsAnswer, StoreAnswer } from "../model/server/answers";
 import { SPARKLINE } from "../model/server/api";
-import { api } from "./open-runs";
+import { api } from "./answering";
 import { change, slots, trouble, seen } from "./page-state";
 
 export interface AllRuns {
@@ -18,6 +19,9 @@ export interface AllRuns {
 }
 
 export const store = signal<StoreAnswer | null>(null);
+/** Whether something can be had here; what is not yet known to be missing is. */
+export const isOffered = (offer: Offer): boolean => store.value?.offers.includes(offer) ?? true;
+
 const answered = signal<RunsAnswer | null>(null);
 const sparklines = signal<Uint8Array | null>(null);
 const found = signal<ReadonlyMap<string, Findings>>(new Map()); // of runs that were opened
@@ -45,12 +49,13 @@ effect(() => {
 export async function loadStore(): Promise<void> {
   try {
     store.value = await api.store();
+    if (!isOffered("table")) return showFirst([]);
     const answer = withOwnData(await api.runs());
     batch(() => {
       answered.value = answer;
       sparklines.value = null;
     });
-    chooseFirst(answer);
+    showFirst(answer.columns["id"] ?? []);
     const lines = await api.sparklines(answer).catch(() => null);
     if (answered.value === answer) sparklines.value = lines;
   } catch (error) {
@@ -58,12 +63,12 @@ export async function loadStore(): Promise<void> {
   }
 }
 
-/** What to show when the URL does not say: what the command was asked for, a lone run, or the table. */
-function chooseFirst(answer: RunsAnswer): void {
+/** What to show when the URL does not say: what was asked for, a lone run, or the table. */
+function showFirst(ids: readonly Cell[]): void {
+  if (!isOffered("table")) change({ page: "run" });
   if (seen.runs.value.length || seen.page.value === "runs") return;
-  const shown = store.value?.shown;
-  const ids = answer.columns["id"] ?? [];
-  if (shown?.run) change({ runs: [shown.run], epoch: shown.epoch ?? seen.epoch.value });
+  const { run, beside, epoch } = store.value!.shown;
+  if (run) change({ runs: beside ? [run, beside] : [run], epoch: epoch ?? seen.epoch.value });
   else if (ids.length === 1) change({ runs: [String(ids[0])] });
   else change({ page: "runs" });
 }

@@ -4,7 +4,8 @@
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { bySum, isSummed, sumHolds, type KeptSum } from "../model/kept-sum";
 import type { Sequences } from "../model/types";
-import { measureOnce, sumWorker } from "../workers/measure-client";
+import { measureOnce } from "../workers/measure-client";
+import { sumWorker } from "../workers/start-worker";
 import { seen, slots, type Slot } from "./page-state";
 
 const asked = new WeakSet<Slot>();

@@ -5,16 +5,17 @@ import { isSummed, type KeptSum } from "../model/kept-sum";
 import { hasOwnData } from "../model/own-data";
 import { sceneOver } from "../model/scene/scene-plan";
 import { epochsAround } from "../model/scene/spike-scenes";
-import { Api, isAbort } from "../model/server/api";
+import { isAbort } from "../model/server/api";
 import type { MapPanel, Scene } from "../model/types";
-import { circuitWorker, MeasureClient, sumWorker } from "../workers/measure-client";
+import { MeasureClient } from "../workers/measure-client";
 import type { CircuitNow, FromWorker, SceneParts, SumNow } from "../workers/protocol";
 import { SceneClient } from "../workers/scene-client";
+import { circuitWorker, sumWorker } from "../workers/start-worker";
+import { api } from "./answering";
 import { followEndSums, groupedSequences } from "./end-sums";
 import { holding } from "./two-epochs";
 import { change, loading, slotEpoch, slots, trouble, seen, type Slot } from "./page-state";
 
-export const api = new Api();
 let opened = ""; // what the page was opened for
 
 /** Follows the view: which runs, which epoch, which maps. */
@@ -220,7 +221,10 @@ function leaveSpike(spike: number): void {
 
 function analyse(slot: Slot): void {
   api.analysis(slot.info.id).then(
-    (found) => (slot.analysis.value = { ...found, ...slot.analysis.value }),
+    (found) => {
+      slot.analysis.value = { ...found, ...slot.analysis.value };
+      if (found.curvature) slot.curvature.value = "there";
+    },
     (error: Error) => {
       if (!isAbort(error)) trouble.value = error.message;
     },

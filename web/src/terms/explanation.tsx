@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { docsAddress, EXPLANATIONS, explanationsOf } from "../model/glossary";
+import { isOffered } from "../state/all-runs";
 import { explaining, type Explaining } from "./explaining";
 import { placeBeside } from "./placing";
 import { descriptionId, DETAIL } from "./term";
@@ -43,7 +44,7 @@ function Tooltip({ target, ids, detail }: Explaining) {
           {detail}
         </p>
       )}
-      {docs.slice(0, 1).map((each) => (
+      {docs.slice(0, isOffered("docs") ? 1 : 0).map((each) => (
         <p class="more">
           <a href={docsAddress(each)} target="_blank" rel="noopener" tabIndex={-1}>
             More in the docs
@@ -74,6 +75,7 @@ function place(tooltip: HTMLElement | null, target: HTMLElement): void {
 
 /** The docs on what is being explained, or the glossary, in a tab of their own. */
 export function openDocs(): void {
+  if (!isOffered("docs")) return;
   const [first] = explanationsOf(explaining.value?.ids ?? "");
   open(docsAddress(first?.docs ?? "glossary.md"), "_blank", "noopener");
 }

@@ -2,22 +2,11 @@
 
 import type { RunDetails } from "../model/server/answers";
 import type { KernelTask, Numbers } from "../model/types";
-import type { CircuitNow, SumNow, ToMeasureWorker } from "./protocol";
+import type { ToMeasureWorker } from "./protocol";
+import type { Meter } from "./start-worker";
 
 const REST = 150; // milliseconds without a new scene
 const PACE = 10; // while scenes come, measures get a tenth of the time: who reads more numbers?
-
-/** A worker that answers each request once, in turn; null: it cannot be measured. */
-interface Meter<Answer> extends Worker {
-  onmessage: ((this: Worker, event: MessageEvent<Answer | null>) => void) | null;
-}
-
-export const circuitWorker = (): Meter<CircuitNow> =>
-  new Worker(new URL("./circuit-worker.ts", import.meta.url), { type: "module" });
-
-/** A thread of its own: of three tokens a sum may take a second, for which no circuit waits. */
-export const sumWorker = (): Meter<SumNow> =>
-  new Worker(new URL("./sum-worker.ts", import.meta.url), { type: "module" });
 
 export class MeasureClient<Answer> {
   private wanted: ToMeasureWorker | null = null;

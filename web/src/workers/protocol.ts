@@ -59,6 +59,11 @@ export interface SceneRequest {
   maps: Partial<Record<MapPanel, Extent>>; // those that are visible, over what
 }
 
+/** The first message to every worker. */
+export interface WorkerStart {
+  answers: MessagePort | null; // who answers its questions; null: the server
+}
+
 export type ToWorker =
   | { type: "open"; id: string; sequences: string | null }
   | { type: "sequences"; text: string | null }

@@ -3,13 +3,12 @@
 
 import type { Scene } from "../model/types";
 import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
+import { sceneWorker } from "./start-worker";
 
 type Listener = (message: FromWorker) => void;
 
 export class SceneClient {
-  private readonly worker = new Worker(new URL("./scene-worker.ts", import.meta.url), {
-    type: "module",
-  });
+  private readonly worker = sceneWorker();
   private busy = false;
   private wanted: SceneRequest | null = null;
   private last = "";

@@ -9,19 +9,19 @@ import { sceneBuilder, type SceneBuilder, type SceneKernel } from "../model/scen
 import { sceneKernel } from "../model/scene/scene-kernel";
 import { planeEpoch, sceneOver } from "../model/scene/scene-plan";
 import { chooseSequences, MOST_SEQUENCES } from "../model/sequences";
-import { Api, isAbort } from "../model/server/api";
+import { isAbort } from "../model/server/api";
 import { StoredRun, type LoadedRun } from "../model/server/stored-run";
 import { parseRows, parseSequences } from "../model/typed-sequences";
 import type { Examples, OwnTask, ScenePlan, Sequences } from "../model/types";
 import type { PanelExtents, FromWorker, SceneRequest, ToWorker } from "./protocol";
 import { fetchKernel, modelOf } from "./run-kernel";
+import { workerApi } from "./worker-api";
 
 const SAMPLED = 64; // epochs that decide fixed axes
 const SAMPLED_FAR = 12; // where the weights are too many to fetch them all
 const SMALL = 32e6; // bytes of weights
 const LARGEST_SET = 64e6; // bytes of sequences in which typed ones are looked for
 
-const api = new Api(self.location.origin);
 let run: LoadedRun | null = null;
 let tasks: Tasks | null = null;
 let kernel: SceneKernel | null = null;
@@ -57,7 +57,7 @@ async function answer(message: ToWorker): Promise<void> {
 }
 
 async function open(id: string, sequences: string | null): Promise<void> {
-  const [opened, fetched] = await Promise.all([StoredRun.open(api, id), fetchKernel()]);
+  const [opened, fetched] = await Promise.all([StoredRun.open(workerApi, id), fetchKernel()]);
   run = opened;
   tasks = fetched.tasks;
   kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
@@ -105,7 +105,7 @@ async function ownSequences(of: LoadedRun, task: OwnTask, text: string | null): 
     const rows = parseRows(text, task);
     return sequencesOfClasses(task, rows, targetsIn(await ownExamples(of), rows));
   }
-  const { set, tokens, targets } = await api.sequences(of.id, MOST_SEQUENCES);
+  const { set, tokens, targets } = await workerApi.sequences(of.id, MOST_SEQUENCES);
   return sequencesOfClasses(task, tokens, targets, set);
 }
 
@@ -114,7 +114,7 @@ async function ownExamples({ details }: LoadedRun): Promise<Examples[]> {
   const bytes = (set: "train" | "test"): number =>
     4 * (details.sets[set] ?? Infinity) * (details.task.length + 1);
   const sets = (["test", "train"] as const).filter((set) => bytes(set) <= LARGEST_SET);
-  examples ??= await Promise.all(sets.map((set) => api.examples(details, set)));
+  examples ??= await Promise.all(sets.map((set) => workerApi.examples(details, set)));
   return examples;
 }
 
@@ -127,7 +127,7 @@ function axes(of: LoadedRun, from: SceneBuilder): Promise<PanelExtents> {
   const known = [...new Set([...kept, ...states])].sort((a, b) => a - b);
   const sampled = sampledEpochs(known, bytes < SMALL ? SAMPLED : SAMPLED_FAR);
   return runExtents(from, sampled, async (epoch) => {
-    if (!kept.has(epoch)) return (await api.state(of.details, epoch)).subarray(0, of.size);
+    if (!kept.has(epoch)) return (await workerApi.state(of.details, epoch)).subarray(0, of.size);
     await of.load(epoch);
     return of.weights(epoch);
   });

@@ -14,8 +14,13 @@ export interface StoreAnswer {
   state: string;
   columns: Record<string, string>;
   damage: string[];
-  shown: { run: string | null; epoch: number | null };
+  shown: { run: string | null; beside: string | null; epoch: number | null };
+  offers: readonly Offer[];
 }
+
+/** What not everybody who answers has: a table of all runs, the curvature when it is asked for, the
+ * documentation. */
+export type Offer = "table" | "curvature" | "docs";
 
 /** The verdict on a run that gets too few sequences right; all others are of solved ones. */
 export const UNSOLVED = "unsolved";

@@ -13,10 +13,11 @@ import {
   type SequencesAnswer,
   type StoreAnswer,
 } from "./answers";
+import type { Send } from "./send";
 
 export const SPARKLINE = 32; // points of one run
 
-export const NO_ANSWER = "The server does not answer; is `dynascope show` still running?";
+const NO_ANSWER = "The server does not answer; is `dynascope show` still running?";
 
 /** A request that failed; `status` is 0 where no answer came. */
 export class ApiError extends ReadableError {
@@ -36,11 +37,14 @@ export function isAbort(error: unknown): boolean {
 }
 
 export class Api {
-  /** `base` is the server's origin ("" = the page's own). */
-  constructor(
-    private readonly base = "",
-    private readonly send: typeof fetch = (...given) => fetch(...given),
-  ) {}
+  constructor(private readonly send: Send) {}
+
+  /** The kernel as WebAssembly. */
+  async kernel(): Promise<ArrayBuffer> {
+    const answer = await this.answered("/kernel.wasm", null, null);
+    if (answer.ok) return answer.arrayBuffer();
+    throw new ApiError("kernel.wasm: it is not there; run scripts/build-web.", answer.status);
+  }
 
   store(signal?: AbortSignal): Promise<StoreAnswer> {
     return this.json<StoreAnswer>("store", signal);
@@ -159,18 +163,22 @@ export class Api {
     signal?: AbortSignal,
     range?: [number, number],
   ): Promise<Response> {
-    const headers: Record<string, string> = range
-      ? { Range: `bytes=${range[0]}-${range[1] - 1}` }
-      : {};
-    let answer: Response;
-    try {
-      answer = await this.send(`${this.base}/api/${path}`, { headers, signal: signal ?? null });
-    } catch (error) {
-      if (isAbort(error)) throw error;
-      throw new ApiError(NO_ANSWER, 0);
-    }
+    const answer = await this.answered(`/api/${path}`, signal ?? null, range ?? null);
     if (answer.ok) return answer;
     throw new ApiError(await sentenceOf(answer), answer.status);
+  }
+
+  private async answered(
+    path: string,
+    signal: AbortSignal | null,
+    range: [number, number] | null,
+  ): Promise<Response> {
+    try {
+      return await this.send(path, { range, signal });
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new ApiError(error instanceof ReadableError ? error.message : NO_ANSWER, 0);
+    }
   }
 }
 

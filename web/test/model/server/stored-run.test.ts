@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Api, ApiError, isAbort } from "../../../src/model/server/api";
+import { fromServer } from "../../../src/model/server/send";
 import { RowBlocks } from "../../../src/model/server/row-blocks";
 import { lastAtMost, StoredRun } from "../../../src/model/server/stored-run";
 
@@ -108,7 +109,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 before(async () => {
   server = createServer(answer);
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  api = new Api(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  api = new Api(fromServer(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
 });
 after(() => {
   server.closeAllConnections();
@@ -218,7 +219,7 @@ test("what goes wrong is one sentence", async () => {
   });
   await assert.rejects(api.runs(), { message: /cut off/ });
   await assert.rejects(api.run("forbidden"), { status: 403, message: /open the address/ });
-  const gone = new Api("http://127.0.0.1:1");
+  const gone = new Api(fromServer("http://127.0.0.1:1"));
   await assert.rejects(
     gone.store(),
     (error) =>

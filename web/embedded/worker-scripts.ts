@@ -1,0 +1,20 @@
+// The scripts of the workers as parts of a page that is one file: each is started from a blob. In the
+// place of src/workers/worker-scripts.ts.
+
+import circuit from "worker:circuit";
+import scene from "worker:scene";
+import sum from "worker:sum";
+import type { WorkerName } from "../src/workers/worker-scripts";
+
+const addressed = (script: string): string =>
+  URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+
+const ADDRESSES: Record<WorkerName, string> = {
+  scene: addressed(scene),
+  circuit: addressed(circuit),
+  sum: addressed(sum),
+};
+
+export function newWorker(name: WorkerName): Worker {
+  return new Worker(ADDRESSES[name]);
+}
