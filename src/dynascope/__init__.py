@@ -41,6 +41,7 @@ from dynascope.version import __version__ as __version__
 if TYPE_CHECKING:
     from dynascope import analysis as analysis
     from dynascope import theory as theory
+    from dynascope.sandbox.movie import movie as movie
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
     from dynascope.store import merge as merge
@@ -64,6 +65,7 @@ _LATER = {
     "DamageWarning": "dynascope.store",
     "load": "dynascope.store",
     "merge": "dynascope.store",
+    "movie": "dynascope.sandbox.movie",
     "query": "dynascope.store",
     "sweep": "dynascope.sweeps",
 }

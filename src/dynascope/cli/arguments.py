@@ -56,6 +56,7 @@ COMMANDS = (
         "report", "report what happened in runs: circuit, phases, spikes", "FOLDER [option ...]"
     ),
     Command("show", "show runs in the browser", "FOLDER [option ...]"),
+    Command("movie", "make a film of a run", "RUN -o FILE [option ...]"),
     Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
     Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
     Command("note", "write a note about runs", "RUNS TEXT [option ...]"),
