@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dynascope import analysis as analysis
     from dynascope import theory as theory
     from dynascope.sandbox.one_file import export as export
+    from dynascope.sandbox.movie import movie as movie
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
     from dynascope.store import merge as merge
@@ -66,6 +67,7 @@ _LATER = {
     "export": "dynascope.sandbox.one_file",
     "load": "dynascope.store",
     "merge": "dynascope.store",
+    "movie": "dynascope.sandbox.movie",
     "query": "dynascope.store",
     "sweep": "dynascope.sweeps",
 }

@@ -9,7 +9,19 @@ declare const __ROOT__: string;
 const SRC = join(__ROOT__, "web/src");
 
 /** From the lowest to the highest. What lies in no folder (main.tsx) may import from all. */
-const LAYERS = ["model", "drawing", "workers", "state", "terms", "panels", "cards", "time", "page"];
+const LAYERS = [
+  "model",
+  "drawing",
+  "workers",
+  "state",
+  "terms",
+  "panels",
+  "cards",
+  "time",
+  "stage",
+  "film",
+  "page",
+];
 
 /** `model` is arithmetic and data, free of the DOM and of packages; colours and words are shared. */
 const MODEL_MAY_IMPORT = ["theme", "glossary"].map((name) => `../../src/dynascope/${name}.json`);

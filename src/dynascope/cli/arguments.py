@@ -58,6 +58,7 @@ COMMANDS = (
     ),
     Command("show", "show runs in the browser", "FOLDER [option ...]"),
     Command("export", "write the sandbox with a run to one file", "RUN [RUN] -o FILE [option ...]"),
+    Command("movie", "make a film of a run", "RUN -o FILE [option ...]"),
     Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
     Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
     Command("note", "write a note about runs", "RUNS TEXT [option ...]"),

@@ -1,7 +1,7 @@
 // Pictures as plain numbers: one 32-bit word 0xAABBGGRR for each pixel, row by row.
 
-export interface Pixels {
-  words: Uint32Array;
+export interface Pixels<Memory extends ArrayBufferLike = ArrayBufferLike> {
+  words: Uint32Array<Memory>;
   width: number;
   height: number;
 }
@@ -30,7 +30,7 @@ export function blend(below: number, above: number, alpha: number): number {
   return (0xff000000 | ends | middle) >>> 0;
 }
 
-export function newPixels(width: number, height: number): Pixels {
+export function newPixels(width: number, height: number): Pixels<ArrayBuffer> {
   return { words: new Uint32Array(width * height), width, height };
 }
 

@@ -1,5 +1,6 @@
 // The pen that writes an SVG file, so that a saved panel stays sharp and editable.
 
+import type { Box } from "./axes";
 import { corners } from "./marker-shapes";
 import type { LineStyle, MarkerStyle, Pen, Shape, TextStyle } from "./pen";
 import { canvasOf, type Pixels } from "./pixels";
@@ -80,6 +81,13 @@ export class SvgPen implements Pen {
     this.add("rect", { x, y, width, height });
     this.parts.push(`</clipPath><g clip-path="url(#${id})">`);
     draw();
+    this.parts.push("</g>");
+  }
+
+  /** Draws into a box whose corner is the origin, larger by `scale`, and nothing outside of it. */
+  within({ x, y, width, height }: Box, scale: number, draw: () => void): void {
+    this.parts.push(`<g transform="translate(${number(x)} ${number(y)}) scale(${number(scale)})">`);
+    this.clipped(0, 0, width / scale, height / scale, draw);
     this.parts.push("</g>");
   }
 

@@ -43,3 +43,11 @@ export function nats(value: number, farthest: number): string {
   if (Math.abs(value) > farthest) return `${value > 0 ? "> " : "< -"}${farthest} nats`;
   return Number.isNaN(value) ? "–" : `${short(value)} nats`;
 }
+
+/** A time as people say it: 0:07, 1:35, 2:03:04. The same as in src/dynascope/progress.py. */
+export function clock(seconds: number): string {
+  const all = Math.round(Math.max(seconds, 0));
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(all / 3600), Math.floor(all / 60) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(all % 60)}` : `${minutes}:${two(all % 60)}`;
+}

@@ -30,7 +30,17 @@ export function fileName(
   epoch: number,
 ): string {
   const all = format === "csv" && (panelSpan(panel) === "run" || panel === "hessian");
-  return `${id.slice(0, 8)}${all ? "" : `-epoch${epoch}`}-${panel}.${format}`;
+  return runFileName(id, all ? null : epoch, panel, format);
+}
+
+/** The name of a file about a run; without an epoch, about all of them. */
+export function runFileName(
+  id: string,
+  epoch: number | null,
+  what: string,
+  ending: string,
+): string {
+  return `${id.slice(0, 8)}${epoch === null ? "" : `-epoch${epoch}`}-${what}.${ending}`;
 }
 
 /** The CSV of a panel, or null for one whose data are not here (the Hessian's spectrum). */

@@ -15,6 +15,11 @@ export interface PhaseBand {
   phase: number; // index of its colour
 }
 
+/** The stretch that an epoch is in. */
+export function phaseAt(analysis: Analysis, epoch: number): PhaseBand | undefined {
+  return phaseBands(analysis).findLast(({ from, to }) => from <= epoch && epoch <= to);
+}
+
 /** From the four pictures that tell the story: what never happened has no stretch. Where nothing can
  * be told apart, there is none at all: a run is not "before" something that is not known to come. The
  * last stretch ends where the run was last measured. */

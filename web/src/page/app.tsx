@@ -1,6 +1,7 @@
 // The shell: head, and below it the panels of a run or the table of all.
 
 import { SideCards } from "../cards/side-cards";
+import { FilmProgress } from "../film/film-progress";
 import { PanelGrids } from "../panels/panel-grid";
 import { loading, slots, trouble, seen } from "../state/page-state";
 import { presenting } from "../state/presentation";
@@ -18,6 +19,7 @@ export function App() {
       {seen.page.value === "runs" ? <RunsPage /> : <RunPage />}
       <Loading />
       <Trouble />
+      <FilmProgress />
       <Intro />
       <Explanations />
     </div>

@@ -8,6 +8,7 @@ import { isSolved } from "../model/server/answers";
 import { OPTION_SYMBOLS } from "../model/symbols";
 import { PANELS, type Panel, type RunInfo } from "../model/types";
 import { DEFAULT_VIEW } from "../model/view-address";
+import { FilmForm } from "../film/film-form";
 import { appliesTo, TITLES } from "../panels/all-panels";
 import { allRuns, store } from "../state/all-runs";
 import { theme } from "../state/colour-scheme";
@@ -22,9 +23,11 @@ import {
   type Slot,
 } from "../state/page-state";
 import { presenting, togglePresented, togglePresenting } from "../state/presentation";
+import { namesOf } from "../stage/stage-composer";
 import { Term } from "../terms/term";
 import { Dropdown } from "./dropdown";
 import { startIntro } from "./intro";
+import { PictureMenu } from "./picture-menu";
 import { SequencesForm } from "./sequences-form";
 
 export function Header() {
@@ -42,6 +45,8 @@ export function Header() {
       {slot && !presenting.value && (
         <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>
       )}
+      {slot && <Dropdown name="Picture">{(close) => <PictureMenu close={close} />}</Dropdown>}
+      {slot && <Dropdown name="Film">{(close) => <FilmForm close={close} />}</Dropdown>}
       {many && !presenting.value && (
         <button
           onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
@@ -73,12 +78,6 @@ export function Header() {
       )}
     </header>
   );
-}
-
-/** The run, or both of two that are compared. */
-function namesOf(all: readonly Slot[]): string {
-  const names = all.map(({ info }) => `seed ${info.seed} · ${info.id.slice(0, 6)}`);
-  return [...new Set(names)].join(" | ");
 }
 
 function Chips({ slot }: { slot: Slot }) {

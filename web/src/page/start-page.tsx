@@ -9,7 +9,9 @@ import "../css/overlays.css";
 import "../css/notes.css";
 import "../css/terms.css";
 import "../css/presenting.css";
+import "../css/film.css";
 import "../css/narrow.css";
+import "../css/print.css";
 import { render } from "preact";
 import { frameTimes } from "../drawing/frame-queue";
 import { unsupported } from "../model/browser-support";
@@ -40,5 +42,7 @@ export function startPage(): void {
   void loadStore();
 }
 
-// For tests and the curious: what is drawn, in data coordinates, and how long frames take.
-Object.assign(globalThis, { dynascope: { view, slots, frameTimes } });
+// For tests and the curious: what is drawn, in data coordinates, and how long frames take; and for
+// `dynascope movie`, films.
+const films = () => import("../film/film-service");
+Object.assign(globalThis, { dynascope: { view, slots, frameTimes, films } });

@@ -4,7 +4,7 @@ import type { Box } from "../drawing/axes";
 import type { Pen } from "../drawing/pen";
 import type { Active, Mark } from "../model/marks";
 import type { Palette } from "../model/palette";
-import type { Scene } from "../model/types";
+import type { Scene, ViewState } from "../model/types";
 import type { Slot } from "../state/page-state";
 
 export interface Frame {
@@ -15,6 +15,9 @@ export interface Frame {
   slot: Slot;
   scene: Scene | null;
   epoch: number; // of the playhead
+  time: number; // milliseconds of a clock that axes glide by
+  axes: ViewState["axes"];
+  together: readonly Slot[]; // all that is on the stage: two moments of one run share axes
   mark: Mark | null;
   palette: Palette;
 }

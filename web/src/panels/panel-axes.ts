@@ -11,7 +11,6 @@ import {
 } from "../model/scene/axis-ranges";
 import { panelExtent } from "../model/scene/panel-extents";
 import type { Extent, FramedPanel, MapPanel } from "../model/types";
-import { seen, slots } from "../state/page-state";
 import type { Frame } from "./painter";
 
 const MARGIN = 0.015; // of a map's size, on each side: lines are drawn up to the edge
@@ -36,7 +35,7 @@ export class PanelAxes {
   extent(frame: Frame, box: Box): Extent {
     const aspect = box.width / box.height;
     const extent =
-      seen.axes.value === "fixed" ? this.fixed(frame, aspect) : this.followed(frame, aspect);
+      frame.axes === "fixed" ? this.fixed(frame, aspect) : this.followed(frame, aspect);
     if (this.map) this.tell(frame, this.map, extent);
     return extent;
   }
@@ -56,18 +55,17 @@ export class PanelAxes {
   }
 
   private followed(frame: Frame, aspect: number): Extent {
-    const now = performance.now();
     this.target = settled(this.target, this.now(frame), aspect);
-    this.current = movedTowards(this.current, this.target, Math.min(now - this.at, 50));
-    this.at = now;
+    this.current = movedTowards(this.current, this.target, Math.min(frame.time - this.at, 50));
+    this.at = frame.time;
     this.moving = !sameExtent(this.current, this.target);
     return this.current;
   }
 
   /** What the axes have to hold now. Two moments of one run share them: they are to be compared. */
-  private now({ slot }: Frame): Extent {
-    const together = slots.value.filter((other) => other.info.id === slot.info.id);
-    return together.reduce(
+  private now({ slot, together }: Frame): Extent {
+    const same = together.filter((other) => other.info.id === slot.info.id);
+    return same.reduce(
       (all, { scene, plan }) =>
         scene.value ? union(all, panelExtent(this.panel, scene.value, plan.value)) : all,
       { ...NOTHING },

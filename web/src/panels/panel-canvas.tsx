@@ -3,13 +3,12 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { cancelFrame, onNextFrame, rehearse } from "../drawing/frame-queue";
-import { newPixels, type Pixels } from "../drawing/pixels";
-import { RasterPen } from "../drawing/raster-pen";
 import { sameMark, type Mark } from "../model/marks";
 import type { Sequences } from "../model/types";
 import { palette } from "../state/colour-scheme";
 import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state/page-state";
-import { drawnScale, presenting } from "../state/presentation";
+import { pictureScale, presenting } from "../state/presentation";
+import { LayeredPicture } from "./layered-picture";
 import type { Frame, Painter } from "./painter";
 
 interface Props {
@@ -56,10 +55,8 @@ export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Prop
   );
 }
 
-const USUAL = { width: 250, height: 175 }; // pixels that a picture has on a laptop
-
 const scaleOf = (width: number, height: number): number =>
-  Math.min(drawnScale(width, USUAL.width), drawnScale(height, USUAL.height));
+  pictureScale(width, height, presenting.value);
 
 function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame {
   const scale = scaleOf(width, height);
@@ -71,14 +68,16 @@ function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame
     ratio: (devicePixelRatio || 1) * scale,
     scene: slot.scene.value,
     epoch: slotEpoch(slot),
+    time: performance.now(),
+    axes: seen.axes.value,
+    together: slots.value,
     mark: markFor(slot),
     palette: palette.value,
   };
 }
 
 /** What is marked in one run is marked in the other where it means the same there. */
-function markFor(slot: Slot): Mark | null {
-  const marked = mark.value ?? pinned.value;
+export function markFor(slot: Slot, marked = mark.value ?? pinned.value): Mark | null {
   const other = marked && slots.value[marked.slot];
   if (!marked || !other || other.info.id === slot.info.id) return marked;
   const [a, b] = [slot.sequences.value, other.sequences.value];
@@ -98,11 +97,9 @@ function sameTokens(a: Sequences, b: Sequences, index: number): boolean {
 class Layers {
   private width = 0;
   private height = 0;
-  private key = "";
   private visible = true;
   private stopped = false;
-  private lower: Pixels = newPixels(0, 0);
-  private shown = new ImageData(1, 1);
+  private readonly picture: LayeredPicture;
   private readonly context: CanvasRenderingContext2D | null;
   private readonly observer: ResizeObserver;
   private readonly seeing: IntersectionObserver;
@@ -115,6 +112,7 @@ class Layers {
     private readonly slot: Slot,
     private readonly big: boolean,
   ) {
+    this.picture = new LayeredPicture(painter);
     this.context = canvas.getContext("2d", { alpha: false });
     this.observer = new ResizeObserver(([entry]) => {
       if (!entry) return;
@@ -159,37 +157,21 @@ class Layers {
   private paint(): void {
     const frame = this.visible && !this.stopped ? this.frame() : null;
     if (!frame || !this.context) return;
-    this.fit(Math.round(frame.width * frame.ratio), Math.round(frame.height * frame.ratio));
-    const key = `${this.painter.key(frame)} ${frame.palette.theme} ${frame.ratio}`;
-    if (key !== this.key) this.paintLower(frame);
-    this.key = key;
-    const { width, height } = this.shown;
-    const words = new Uint32Array(this.shown.data.buffer);
-    words.set(this.lower.words);
-    this.painter.front(new RasterPen({ words, width, height }, frame.ratio), frame);
-    this.context.putImageData(this.shown, 0, 0);
+    const { words, width, height } = this.picture.paint(frame);
+    if (this.canvas.width !== width || this.canvas.height !== height)
+      Object.assign(this.canvas, { width, height });
+    this.context.putImageData(
+      new ImageData(new Uint8ClampedArray(words.buffer), width, height),
+      0,
+      0,
+    );
     if (this.painter.moving?.()) onNextFrame(this.draw);
     if (frame.scene) rehearse(this, () => this.rehearse());
   }
 
   /** Both layers, as in a frame in which all has changed. */
   private rehearse(): void {
-    this.key = "";
+    this.picture.forget();
     this.paint();
-  }
-
-  private fit(width: number, height: number): void {
-    if (this.lower.width === width && this.lower.height === height) return;
-    this.canvas.width = width;
-    this.canvas.height = height;
-    this.lower = newPixels(width, height);
-    this.shown = new ImageData(width, height);
-    this.key = "";
-  }
-
-  private paintLower(frame: Frame): void {
-    const pen = new RasterPen(this.lower, frame.ratio);
-    pen.rect(0, 0, frame.width + 1, frame.height + 1, frame.palette.colours.panel);
-    this.painter.back(pen, frame);
   }
 }

@@ -37,23 +37,30 @@ export function PanelGrids() {
   );
 }
 
-function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
+/** The panels of a run that are to be seen, and whether one of them is alone there, enlarged. */
+export function shownPanels(slot: Slot, alone: boolean): { shown: Panel[]; big: string | null } {
   const hidden = seen.hidden.value;
   const applying = PANELS.filter((name) => appliesTo(name, slot));
   const big = alone && !applying.some((name) => name === seen.big.value) ? null : seen.big.value;
   const all: readonly Panel[] = slot.role === "run" || holding.value ? PANELS : STORY;
-  const present = presenting.value;
   const chosen = (name: Panel): boolean =>
-    present ? seen.presented.value.includes(name) : all.includes(name) && !hidden.includes(name);
-  const shown = applying.filter((name) => (big ? name === big : chosen(name)));
+    presenting.value
+      ? seen.presented.value.includes(name)
+      : all.includes(name) && !hidden.includes(name);
+  return { shown: applying.filter((name) => (big ? name === big : chosen(name))), big };
+}
+
+function RunPanels({ slot, alone }: { slot: Slot; alone: boolean }) {
+  const { shown, big } = shownPanels(slot, alone);
+  const present = presenting.value;
   const grid = useRef<HTMLDivElement>(null);
   const fit = present ? fitToRoom : fitToSize;
   useEffect(() => fit(grid.current, shown.length, big !== null), [shown.length, big, fit]);
   return (
-    <section class="half" aria-label={alone ? undefined : title(slot)}>
+    <section class="half" aria-label={alone ? undefined : halfTitle(slot)}>
       {!alone && (
         <h2>
-          <span>{title(slot)}</span>
+          <span>{halfTitle(slot)}</span>
           <Staying slot={slot} />
           <WeightsNote slot={slot} />
         </h2>
@@ -86,9 +93,10 @@ function scrollTogether(from: HTMLElement): void {
     if (other !== from && other.scrollTop !== from.scrollTop) other.scrollTop = from.scrollTop;
 }
 
-function title(slot: Slot): string {
+/** What stands above one of two halves of the stage. */
+export function halfTitle(slot: Slot, shown = slotEpoch(slot)): string {
   const run = `seed ${slot.info.seed}, ${slot.info.id.slice(0, 6)}`;
-  const at = `epoch ${slotEpoch(slot)}`;
+  const at = `epoch ${shown}`;
   if (slot.role === "before") return holding.value ? `Held: ${at}` : `Before the spike: ${at}`;
   return slot.role === "after" ? `Now: ${at}, arrows from before` : run;
 }

@@ -2,15 +2,15 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { explanationsOf } from "../model/glossary";
-import { percent } from "../model/number-text";
 import type { Panel } from "../model/types";
-import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
+import { askCurvature } from "../state/open-runs";
 import { change, seek, toggled, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
 import { Term } from "../terms/term";
 import { ActionMenu } from "./action-menu";
-import { hasScales, painterOf, panelTerms, planePanelOf, TITLES } from "./all-panels";
+import { hasScales, painterOf, panelTerms, TITLES } from "./all-panels";
 import { Curves } from "./curves";
 import type { Frame } from "./painter";
+import { planeShare, whyEmpty } from "./panel-notes";
 import { PanelCanvas } from "./panel-canvas";
 import { save, type FileFormat } from "./save-panel";
 
@@ -67,10 +67,8 @@ function forgetMap(slot: Slot, name: Panel): void {
 
 /** For d > 2: that this is a projection, and how much of the variance it keeps. */
 function ProjectionNote({ name, slot }: { name: Panel; slot: Slot }) {
-  const from = planePanelOf(name);
-  const plane = from && slot.plan.value.planes[from];
-  if (!plane?.projected) return null;
-  const kept = percent(plane.shares[0] + plane.shares[1], 0);
+  const kept = planeShare(name, slot);
+  if (kept === null) return null;
   const told = `Here: from ${slot.info.config.model.dim} dimensions, with ${kept} of the variance.`;
   return (
     <span class="plane">
@@ -83,14 +81,15 @@ function ProjectionNote({ name, slot }: { name: Panel; slot: Slot }) {
 
 /** What a panel says while it has nothing to show. */
 function Missing({ name, slot }: { name: Panel; slot: Slot }) {
-  const analysis = slot.analysis.value;
-  if (name === "hessian" && !analysis?.curvature) {
+  const why = whyEmpty(name, slot);
+  if (why === null) return null;
+  if (name === "hessian") {
     const asked = slot.curvature.value === "asked";
     return (
       <div class="empty">
         <span>
           {asked && "Computing. "}
-          {CURVATURE_OFFER}.
+          {why}
         </span>
         <button disabled={asked} onClick={() => askCurvature(slot)}>
           Compute
@@ -98,17 +97,7 @@ function Missing({ name, slot }: { name: Panel; slot: Slot }) {
       </div>
     );
   }
-  if (name === "shares" && !analysis?.shares)
-    return (
-      <div class="empty">
-        {analysis
-          ? (analysis.notes["shares"] ?? "This run has no variance shares.")
-          : "Being computed."}
-      </div>
-    );
-  if (name === "gradients" && !slot.info.curveNames.some((curve) => curve.startsWith("grad_norm/")))
-    return <div class="empty">Gradient norms were not recorded (record.gradients).</div>;
-  return null;
+  return <div class="empty">{why}</div>;
 }
 
 function Tools({

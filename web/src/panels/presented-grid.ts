@@ -4,12 +4,17 @@ const GAP = 14; // pixels, as in presenting.css
 const SHAPE = 1.45; // width over height that panels look best at
 
 /** Into how many columns panels go so that they come nearest to their best shape. */
-export function presentedColumns(count: number, width: number, height: number): number {
+export function presentedColumns(
+  count: number,
+  width: number,
+  height: number,
+  best = SHAPE,
+): number {
   const misfit = (columns: number): number => {
     const rows = Math.ceil(count / columns);
     const shape = width / columns / (height / rows);
     const empty = (rows * columns - count) / count;
-    return Math.abs(Math.log(shape / SHAPE)) + empty;
+    return Math.abs(Math.log(shape / best)) + empty;
   };
   const choices = Array.from({ length: Math.max(1, count) }, (_, i) => i + 1);
   return choices.reduce((best, columns) => (misfit(columns) < misfit(best) ? columns : best));

@@ -56,6 +56,10 @@ async function contents(
   pen.rect(0, 0, width, height, frame.palette.colours.panel);
   painter.back(pen, frame);
   painter.front(pen, frame);
+  return pngOf(canvas);
+}
+
+export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((done, fail) =>
     canvas.toBlob((blob) =>
       blob ? done(blob) : fail(new Error("The picture could not be made.")),
@@ -94,7 +98,7 @@ function tableOf(name: Panel, { slot, scene }: Frame): string {
   return found;
 }
 
-function download(name: string, blob: Blob): void {
+export function download(name: string, blob: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

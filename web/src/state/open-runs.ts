@@ -3,13 +3,11 @@
 import { batch, effect, signal, untracked } from "@preact/signals";
 import { isSummed, type KeptSum } from "../model/kept-sum";
 import { hasOwnData } from "../model/own-data";
-import { sceneOver } from "../model/scene/scene-plan";
 import { epochsAround } from "../model/scene/spike-scenes";
 import { isAbort } from "../model/server/api";
-import type { MapPanel, Scene } from "../model/types";
 import { MeasureClient } from "../workers/measure-client";
 import type { CircuitNow, FromWorker, SceneParts, SumNow } from "../workers/protocol";
-import { SceneClient } from "../workers/scene-client";
+import { receivedScene, SceneClient } from "../workers/scene-client";
 import { circuitWorker, sumWorker } from "../workers/start-worker";
 import { api } from "./answering";
 import { followEndSums, groupedSequences } from "./end-sums";
@@ -166,13 +164,8 @@ function receive(slot: Slot, message: FromWorker): void {
 }
 
 function show(slot: Slot, parts: SceneParts): void {
-  const { epoch, source, finite, buffer, maps, weights } = parts;
-  const scene: Scene = { ...sceneOver(slot.plan.value, buffer), epoch, source, finite };
-  for (const name of Object.keys(scene.maps) as MapPanel[]) {
-    const extent = maps[name];
-    if (extent) scene.maps[name].extent = extent;
-    else scene.maps[name].width = 0; // not made: nothing to draw
-  }
+  const { epoch, weights } = parts;
+  const scene = receivedScene(slot.plan.value, parts);
   const old = slot.scene.value;
   batch(() => {
     slot.scene.value = scene;

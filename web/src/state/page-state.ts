@@ -75,17 +75,20 @@ export const seen = Object.fromEntries(
 ) as unknown as Parts;
 
 export const firstSlot = computed<Slot | null>(() => slots.value[0] ?? null);
-export const lastEpoch = computed(() =>
-  Math.max(0, ...slots.value.map((slot) => slot.info.epochs)),
-);
+export const lastEpoch = computed(() => lastEpochOf(slots.value));
 export const epoch = computed(() => Math.min(seen.epoch.value, lastEpoch.value));
 
 /** Whether there are two runs, so that it must be said to which of them something belongs. */
 export const runsBeside = computed(() => slots.value[1]?.role === "run");
 
+/** The last epoch of the longest of some runs. */
+export function lastEpochOf(all: readonly Slot[]): number {
+  return Math.max(0, ...all.map((slot) => slot.info.epochs));
+}
+
 /** The epoch that a slot shows: the playhead's, but for what stays at the epoch before a spike. */
-export function slotEpoch(slot: Slot): number {
-  return Math.min(slot.held.value ?? epoch.value, slot.info.epochs);
+export function slotEpoch(slot: Slot, playhead = epoch.value): number {
+  return Math.min(slot.held.value ?? playhead, slot.info.epochs);
 }
 
 /** What the analysis calls the run at its end: as the store has it, or as it was found since. */

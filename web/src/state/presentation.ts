@@ -11,8 +11,18 @@ export const presenting = computed(
 
 /** How much larger than usual a picture of this size is drawn, type and markers and all: so that it
  * is no more crowded than a small panel. */
-export function drawnScale(height: number, usual: number): number {
-  return presenting.value ? Math.max(1, Math.min(3, height / usual)) : 1;
+export function drawnScale(height: number, usual: number, present = presenting.value): number {
+  return present ? Math.max(1, Math.min(3, height / usual)) : 1;
+}
+
+const USUAL = { width: 250, height: 175 }; // pixels that a panel's picture has on a laptop
+
+/** The same of a panel's picture. */
+export function pictureScale(width: number, height: number, present: boolean): number {
+  return Math.min(
+    drawnScale(width, USUAL.width, present),
+    drawnScale(height, USUAL.height, present),
+  );
 }
 
 export function togglePresenting(): void {

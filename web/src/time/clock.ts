@@ -3,7 +3,7 @@
 import { effect, untracked } from "@preact/signals";
 import { epoch, lastEpoch, playing, seek, seen } from "../state/page-state";
 
-const EPOCHS_PER_SECOND = 60; // at speed 1
+export const EPOCHS_PER_SECOND = 60; // at speed 1
 let place = 0; // between epochs
 let then = 0;
 

@@ -1,6 +1,6 @@
 // The phase of learning that this epoch is in, as the bands of the time bar name it.
 
-import { phaseBands } from "../model/phase-bands";
+import { phaseAt } from "../model/phase-bands";
 import { epoch, firstSlot } from "../state/page-state";
 import { Term } from "../terms/term";
 
@@ -8,8 +8,7 @@ export function PhaseName() {
   const slot = firstSlot.value;
   const analysis = slot?.analysis.value;
   if (!slot || !analysis) return null;
-  const at = epoch.value;
-  const now = phaseBands(analysis).findLast(({ from, to }) => from <= at && at <= to);
+  const now = phaseAt(analysis, epoch.value);
   if (!now) return null;
   return (
     <Term of={`phase.${now.name}`} detail={analysis.phases?.told} class="phase">

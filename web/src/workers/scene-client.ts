@@ -1,8 +1,9 @@
 // The page's side of a worker that makes scenes: at most one is under way, and the next is the
 // latest wanted. One whose weights are still on their way holds up no other.
 
-import type { Scene } from "../model/types";
-import type { FromWorker, SceneRequest, ToWorker } from "./protocol";
+import { sceneOver } from "../model/scene/scene-plan";
+import type { MapPanel, Scene, ScenePlan } from "../model/types";
+import type { FromWorker, SceneParts, SceneRequest, ToWorker } from "./protocol";
 import { sceneWorker } from "./start-worker";
 
 type Listener = (message: FromWorker) => void;
@@ -75,4 +76,16 @@ export class SceneClient {
   private send(message: ToWorker): void {
     this.worker.postMessage(message);
   }
+}
+
+/** A scene from another thread, whole again. */
+export function receivedScene(plan: ScenePlan, parts: SceneParts): Scene {
+  const { epoch, source, finite, buffer, maps } = parts;
+  const scene: Scene = { ...sceneOver(plan, buffer), epoch, source, finite };
+  for (const name of Object.keys(scene.maps) as MapPanel[]) {
+    const extent = maps[name];
+    if (extent) scene.maps[name].extent = extent;
+    else scene.maps[name].width = 0; // not made: nothing to draw
+  }
+  return scene;
 }

@@ -1,0 +1,221 @@
+"""An installed Chromium, Chrome or Edge without windows, which opens one page for us.
+
+It is spoken to over a pipe, so that nobody else on the machine can (the DevTools protocol: JSON,
+each message ended by a zero byte). It has a profile of its own, which goes with it.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dynascope.errors import DynascopeError, expected
+
+_NAMES = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
+    *("microsoft-edge", "microsoft-edge-stable"),
+)
+_APPLICATIONS = ("Google Chrome", "Chromium", "Microsoft Edge")  # as macOS calls them
+_ELSEWHERE = ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium")
+_OPTIONS = (
+    *("--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars"),
+    *("--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-breakpad"),
+    *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
+    *("--disable-dev-shm-usage", "--mute-audio", "--password-store=basic", "--use-mock-keychain"),
+)
+_READ_AT, _WRITE_AT = 3, 4  # where the browser expects the pipe
+_PATIENCE = 120.0  # seconds that an answer may take, on a busy machine
+_TRIES = 40  # to remove the profile, in two seconds
+_CHUNK = 2**20
+_SAID = 300  # characters of the browser's last words
+
+
+class BrowserError(DynascopeError):
+    """The browser did not do what it was asked for; not the user's mistake."""
+
+    code = 1
+
+
+def find_browser(named: str | None = None) -> str:
+    """The path of the browser that was named, or of one that is installed."""
+    if named is not None:
+        found = shutil.which(os.path.expanduser(named))
+        if found is None:
+            raise expected("--browser", "the path of Chromium, Chrome or Edge", named)
+        return found
+    places = [*filter(None, map(shutil.which, _NAMES)), *_ELSEWHERE, *_applications()]
+    for place in places:
+        if os.access(place, os.X_OK) and Path(place).is_file():
+            return place
+    raise DynascopeError(
+        "--browser: found no Chromium, Chrome or Edge, which draws the film; install one (for "
+        "example `apt install chromium` or `brew install --cask google-chrome`), or name it with "
+        "--browser PATH."
+    )
+
+
+def _applications() -> list[str]:
+    folders = (Path("/Applications"), Path.home() / "Applications")
+    return [
+        str(folder / f"{name}.app" / "Contents" / "MacOS" / name)
+        for folder in folders
+        for name in _APPLICATIONS
+        if sys.platform == "darwin"
+    ]
+
+
+class HeadlessBrowser:
+    """Within its block the browser runs; `open` gives it a page, `evaluate` asks that something."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._asked = 0
+        self._held = b""
+        self._session: str | None = None
+
+    def __enter__(self) -> "HeadlessBrowser":
+        self._profile = tempfile.mkdtemp(prefix="dynascope-browser-")
+        self._pid = 0
+        try:
+            self._start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def open(self, address: str) -> None:
+        """Open a page; from now on `evaluate` asks it."""
+        target = self._ask("Target.createTarget", url=address)["targetId"]
+        found = self._ask("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = found["sessionId"]
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression in the page, awaited."""
+        found = self._ask(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+        )
+        if "exceptionDetails" in found:
+            details = found["exceptionDetails"]
+            told = details.get("exception", {}).get("description") or details.get("text", "")
+            raise BrowserError(f"The page failed: {told.splitlines()[0] if told else 'no reason'}.")
+        return found["result"].get("value")
+
+    # ---- the process -------------------------------------------------------------------------
+    def _start(self) -> None:
+        from_browser, its_output = map(_above_standard, os.pipe())
+        its_input, self._to = map(_above_standard, os.pipe())
+        self._from = from_browser
+        words = os.path.join(self._profile, "words")
+        try:
+            self._pid = os.posix_spawn(
+                self._path,
+                [self._path, *_OPTIONS, *self._own_options(), "about:blank"],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, its_input, _READ_AT),
+                    (os.POSIX_SPAWN_DUP2, its_output, _WRITE_AT),
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, words, os.O_WRONLY | os.O_CREAT, 0o600),
+                ],
+                setpgroup=0,  # Ctrl-C is for us, who then end it and all its processes
+            )
+        except OSError as error:
+            raise DynascopeError(
+                f"--browser: cannot start {self._path} ({error.strerror}); name another one."
+            ) from None
+        finally:
+            os.close(its_input)
+            os.close(its_output)
+        os.set_blocking(self._from, False)
+
+    def _own_options(self) -> list[str]:
+        own = [f"--user-data-dir={self._profile}"]
+        # Chromium refuses to run as root with its sandbox; the only page it opens is ours.
+        return [*own, "--no-sandbox"] if os.geteuid() == 0 else own
+
+    def _end(self) -> None:
+        """Nothing of it is left: no process, no profile."""
+        for pipe in ("_to", "_from"):
+            if pipe in vars(self):
+                os.close(vars(self).pop(pipe))
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)  # all of them: nothing is worth waiting for
+            os.waitpid(self._pid, 0)
+            self._pid = 0
+        for _ in range(_TRIES):  # what is just dying may still write
+            shutil.rmtree(self._profile, ignore_errors=True)
+            if not os.path.exists(self._profile):
+                break
+            time.sleep(0.05)
+
+    # ---- the protocol ------------------------------------------------------------------------
+    def _ask(self, method: str, **parameters: object) -> Any:
+        self._asked += 1
+        message: dict[str, object] = {"id": self._asked, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        self._send(json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            answer = json.loads(self._message(deadline))
+            if answer.get("id") != self._asked:
+                continue  # something happened that we did not ask about
+            if "error" in answer:
+                raise BrowserError(f"The browser refused {method}: {answer['error']['message']}.")
+            return answer["result"]
+
+    def _send(self, message: bytes) -> None:
+        try:
+            while message:
+                message = message[os.write(self._to, message) :]
+        except BrokenPipeError:
+            raise self._gone() from None
+
+    def _message(self, deadline: float) -> bytes:
+        while b"\0" not in self._held:
+            ready, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise BrowserError(f"{self._path}: expected an answer, but got none in time.")
+            more = os.read(self._from, _CHUNK)
+            if not more:
+                raise self._gone()
+            self._held += more
+        message, _, self._held = self._held.partition(b"\0")
+        return message
+
+    def _gone(self) -> BrowserError:
+        with contextlib.suppress(OSError):
+            said = Path(self._profile, "words").read_text(errors="replace").strip()
+            last = said.splitlines()[-1][-_SAID:] if said else ""
+        return BrowserError(
+            f"{self._path}: the browser ended before the film was done"
+            + (f" ({last})" if last else "")
+            + "; --browser names another one."
+        )
+
+
+def _above_standard(handle: int) -> int:
+    """The same pipe under a number that is none of those that the browser is given."""
+    moved = fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(handle)
+    return moved
