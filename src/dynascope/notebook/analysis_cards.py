@@ -10,7 +10,7 @@ from dynascope.analysis.phases import Phases
 from dynascope.analysis.spikes import Spike, Spikes
 from dynascope.findings.words import many
 from dynascope.notebook.analysis_pictures import circuit_picture, phases_picture, spikes_picture
-from dynascope.notebook.card import Card, Column, Fact, and_more_line, heading, number
+from dynascope.notebook.card import Card, CardColumn, Fact, and_more_line, heading, number
 from dynascope.number_text import MISSING, fraction, percent, significant
 
 MOST_SPIKES = 10
@@ -79,9 +79,9 @@ def phases_card(found: Phases) -> Card:
 def _drops(drops: Sequence[SeenDrop]) -> str:
     """
     >>> _drops([SeenDrop(66, 60, 72, 1.0, ()), SeenDrop(110, 101, 120, 2.6, ("change", "slope"))])
-    'at epoch 66 (seen by 1 of 3 methods), at epoch 110'
+    '66 (seen by 1 of 3 methods), 110'
     """
-    told = [f"at epoch {drop.epoch}{_votes(drop)}" for drop in drops[:MOST_DROPS]]
+    told = [f"{drop.epoch}{_votes(drop)}" for drop in drops[:MOST_DROPS]]
     return ", ".join([*told, *and_more_line(len(told), len(drops), "drops")]) or "none"
 
 
@@ -114,15 +114,15 @@ def spikes_card(found: Spikes) -> Card:
     )
 
 
-def _spike_columns(spikes: Sequence[Spike]) -> list[Column]:
+def _spike_columns(spikes: Sequence[Spike]) -> list[CardColumn]:
     columns = [
-        Column(heading("epoch"), [str(spike.peak) for spike in spikes]),
-        Column(heading("loss"), [number(spike.height) for spike in spikes]),
-        Column(heading("spike.rises", "rise"), [f"{number(spike.rise)} ×" for spike in spikes]),
+        CardColumn(heading("epoch"), [str(spike.peak) for spike in spikes]),
+        CardColumn(heading("loss"), [number(spike.height) for spike in spikes]),
+        CardColumn(heading("spike.rises", "rise"), [f"{number(spike.rise)} ×" for spike in spikes]),
     ]
     told = [
-        Column(heading("spike.causes", "cause", "words"), [_cause(s) for s in spikes], "words"),
-        Column(
+        CardColumn(heading("spike.causes", "cause", "words"), [_cause(s) for s in spikes], "words"),
+        CardColumn(
             heading("spike.confirmed", "tested", "short"), [_tested(s) for s in spikes], "short"
         ),
     ]

@@ -8,7 +8,7 @@ from dynascope.analysis.phases import Phases
 from dynascope.analysis.spikes import Spikes
 from dynascope.notebook import drawing
 from dynascope.notebook.card_style import colour
-from dynascope.notebook.drawing import Scale, pixel
+from dynascope.notebook.drawing import PixelScale, pixel
 from dynascope.notebook.html_tags import Html, tag
 from dynascope.number_text import percent
 
@@ -32,7 +32,7 @@ def circuit_picture(found: Circuit) -> Html:
 
 def _shares(found: Circuit) -> list[Html]:
     assert found.embedding is not None
-    x, parts, done = Scale(0, 1, 0, _WIDTH), [], 0.0
+    x, parts, done = PixelScale(0, 1, 0, _WIDTH), [], 0.0
     told = {"between": "multisets", "permutation": "orderings", "suffix": "irrelevant tokens"}
     for name, what in told.items():
         share = getattr(found.embedding, name)
@@ -51,7 +51,10 @@ def _attention(found: Circuit, top: float) -> list[Html]:
     relevant = found.sum.positions if found.sum else range(len(found.attention))
     heights = [value if math.isfinite(value) else 0.0 for value in found.attention.tolist()]
     bottom = top + 58
-    x, y = Scale(0, len(heights), 0, _WIDTH), Scale(0, max(max(heights), 1e-9), bottom, top + 6)
+    x, y = (
+        PixelScale(0, len(heights), 0, _WIDTH),
+        PixelScale(0, max(max(heights), 1e-9), bottom, top + 6),
+    )
     bars = [
         drawing.box(
             x(i) + 1,
@@ -77,7 +80,7 @@ def phases_picture(found: Phases) -> Html | None:
     stretches = phase_stretches(found)
     if not stretches and not found.drops:
         return None
-    x = Scale(0, max(found.measured_to, 1), 1, _WIDTH - 1)
+    x = PixelScale(0, max(found.measured_to, 1), 1, _WIDTH - 1)
     size = {"x": 0.5, "y": 13.5, "width": _WIDTH - 1, "height": 23}
     return drawing.svg(
         _WIDTH,
@@ -90,7 +93,7 @@ def phases_picture(found: Phases) -> Html | None:
     )
 
 
-def _band(stretch: "PhaseStretch", x: Scale) -> list[Html]:
+def _band(stretch: "PhaseStretch", x: PixelScale) -> list[Html]:
     """A phase, with its name where that fits in."""
     begin, end = x(stretch.first), x(stretch.last)
     hint = f"{stretch.name}: epochs {stretch.first} to {stretch.last}"
@@ -119,7 +122,7 @@ def phase_stretches(found: Phases) -> list[PhaseStretch]:
     return stretches if len(stretches) > 1 else []
 
 
-def _drop_marks(found: Phases, x: Scale) -> list[Html]:
+def _drop_marks(found: Phases, x: PixelScale) -> list[Html]:
     def mark(epoch: int) -> Html:
         at = x(epoch)
         corners = " ".join(f"{pixel(at + dx)},{y}" for dx, y in ((-4, 4), (4, 4), (0, 11)))
@@ -131,9 +134,9 @@ def _drop_marks(found: Phases, x: Scale) -> list[Html]:
 
 def spikes_picture(found: Spikes) -> Html:
     """A line at the peak of each spike, as long as the logarithm of its rise."""
-    x = Scale(0, max(found.last_epoch, 1), 1, _WIDTH - 1)
+    x = PixelScale(0, max(found.last_epoch, 1), 1, _WIDTH - 1)
     heights = [math.log10(min(max(spike.rise, 1), _LARGEST_RISE)) for spike in found.spikes]
-    y = Scale(0, max(*heights, 0.3), 44, 4)
+    y = PixelScale(0, max(*heights, 0.3), 44, 4)
     stems = [
         drawing.straight(x(spike.peak), y(0), x(spike.peak), y(height), "bad", 1.5)
         for spike, height in zip(found.spikes, heights, strict=True)
@@ -142,7 +145,7 @@ def spikes_picture(found: Spikes) -> Html:
     return drawing.svg(_WIDTH, 60, "spikes over the epochs", line, *stems, *_epochs(x, 57))
 
 
-def _epochs(x: Scale, y: float) -> list[Html]:
+def _epochs(x: PixelScale, y: float) -> list[Html]:
     return [
         drawing.label("0", x.start, y),
         drawing.label(f"epoch {int(x.high)}", x.end, y, "end"),

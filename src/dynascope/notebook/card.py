@@ -25,7 +25,7 @@ class Fact(NamedTuple):
     value: Child | None
 
 
-class Column(NamedTuple):
+class CardColumn(NamedTuple):
     """A column of a card's rows."""
 
     heading: Html  # see `heading`
@@ -41,7 +41,7 @@ class Card:
     beside: str = ""  # the title, in a quieter voice
     facts: list[Fact] = field(default_factory=list)
     picture: Html | None = None
-    columns: Sequence[Column] = ()
+    columns: Sequence[CardColumn] = ()
     lines: list[str] = field(default_factory=list)
     problems: dict[str, None] = field(default_factory=dict)  # each once, in order
 
@@ -139,7 +139,7 @@ def _facts(facts: Iterable[Fact]) -> Html | None:
     return tag("table", tag("tbody", *rows), class_="dynascope-table") if rows else None
 
 
-def _rows(columns: Sequence[Column]) -> Html:
+def _rows(columns: Sequence[CardColumn]) -> Html:
     body = (
         tag(
             "tr",

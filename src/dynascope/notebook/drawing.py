@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 _MOST_POINTS = 240  # of a line: about one per pixel
 
 
-class Scale(NamedTuple):
+class PixelScale(NamedTuple):
     """Numbers from `low` to `high` to pixels."""
 
     low: float
@@ -69,7 +69,7 @@ def box(x: float, y: float, width: float, height: float, ink: str, hint: str = "
     return tag("rect", *([tag("title", hint)] if hint else ()), fill=colour(ink), **size)
 
 
-def curve(values: Array, x: Scale, y: Scale, ink: str) -> Html:
+def curve(values: Array, x: PixelScale, y: PixelScale, ink: str) -> Html:
     """A line through the values at 0, 1, ...; broken where one is not finite."""
     parts = []
     for at, height in _unbroken(*thinned(values)):

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from dynascope.findings.words import many
 from dynascope.notebook import drawing
-from dynascope.notebook.card import Card, Column, number, plain_heading
+from dynascope.notebook.card import Card, CardColumn, number, plain_heading
 from dynascope.notebook.card_style import colour
-from dynascope.notebook.drawing import Scale, pixel
+from dynascope.notebook.drawing import PixelScale, pixel
 from dynascope.notebook.html_tags import Html, tag
 from dynascope.parameters import Parameters
 from dynascope.projection import plane
@@ -27,11 +27,11 @@ def parameters_card(parameters: Parameters) -> Card:
         "Parameters",
         f"{many(parameters.flat.size, 'weight')}, {parameters.flat.dtype}",
         columns=[
-            Column(plain_heading("parameter", "short"), list(arrays), "short"),
-            Column(plain_heading("shape"), [_shape(array) for array in arrays.values()]),
-            Column(plain_heading("norm"), [_size(np.linalg.norm, a) for a in arrays.values()]),
-            Column(plain_heading("lowest"), [_size(np.min, a) for a in arrays.values()]),
-            Column(plain_heading("highest"), [_size(np.max, a) for a in arrays.values()]),
+            CardColumn(plain_heading("parameter", "short"), list(arrays), "short"),
+            CardColumn(plain_heading("shape"), [_shape(array) for array in arrays.values()]),
+            CardColumn(plain_heading("norm"), [_size(np.linalg.norm, a) for a in arrays.values()]),
+            CardColumn(plain_heading("lowest"), [_size(np.min, a) for a in arrays.values()]),
+            CardColumn(plain_heading("highest"), [_size(np.max, a) for a in arrays.values()]),
         ],
         picture=None if bad else embeddings_picture(arrays),
         problems={f"{many(bad, 'weight')} not finite": None} if bad else {},
@@ -59,7 +59,7 @@ def embeddings_picture(arrays: dict[str, Array]) -> Html | None:
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     reach = float(np.abs(points - middle).max()) or 1.0
     x, y = (
-        Scale(float(m) - reach, float(m) + reach, *ends)
+        PixelScale(float(m) - reach, float(m) + reach, *ends)
         for m, ends in zip(middle, ((_ROOM, _SIZE - _ROOM), (_SIZE - _ROOM, _ROOM)), strict=True)
     )
     places = [(x(a), y(b)) for a, b in points.tolist()]

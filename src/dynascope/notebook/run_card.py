@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dynascope.notebook import drawing
 from dynascope.notebook.card import Card, Fact, cut, number
-from dynascope.notebook.drawing import Scale
+from dynascope.notebook.drawing import PixelScale
 from dynascope.notebook.html_tags import Html, joined, lines, tag
 from dynascope.number_text import fraction
 from dynascope.run import SOLVED_ACCURACY, Origin, Run
@@ -95,8 +95,8 @@ def loss_picture(run: Run) -> Html | None:
     known = np.concatenate([loss[np.isfinite(loss)] for loss in losses.values()])
     if not len(known):
         return None
-    x = Scale(0, run.epochs, _LEFT, _WIDTH - 4)
-    y = Scale(float(known.min()), float(known.max()), _HEIGHT - _BOTTOM - 2, _TOP)
+    x = PixelScale(0, run.epochs, _LEFT, _WIDTH - 4)
+    y = PixelScale(float(known.min()), float(known.max()), _HEIGHT - _BOTTOM - 2, _TOP)
     return drawing.svg(
         _WIDTH,
         _HEIGHT,
@@ -118,7 +118,7 @@ def _logarithm(loss: Array) -> Array:
     return np.asarray(np.log10(raised.astype(np.float64)))
 
 
-def _axes(x: Scale, y: Scale, epochs: int) -> Html:
+def _axes(x: PixelScale, y: PixelScale, epochs: int) -> Html:
     decades = range(int(np.ceil(y.low)), int(np.floor(y.high)) + 1)
     grid = [drawing.straight(x.start, y(d), x.end, y(d), "grid") for d in decades]
     bottom, beside = _HEIGHT - 3, x.start - 5
@@ -138,7 +138,7 @@ def _legend(names: list[str]) -> Html:
     return joined(drawing.label(f"{name} loss", begin[name], 9, ink=name) for name in names)
 
 
-def _end_of(run: Run, x: Scale) -> Html:
+def _end_of(run: Run, x: PixelScale) -> Html:
     """Where a run diverged."""
     if run.diverged is None:
         return Html("")

@@ -12,14 +12,14 @@ from dynascope.findings.words import many, outcomes_in_words
 from dynascope.notebook import drawing
 from dynascope.notebook.card import (
     Card,
-    Column,
+    CardColumn,
     and_more_line,
     cut,
     heading,
     number,
     plain_heading,
 )
-from dynascope.notebook.drawing import Scale
+from dynascope.notebook.drawing import PixelScale
 from dynascope.notebook.html_tags import Child, Html, lines, tag
 from dynascope.notebook.run_card import accuracy_text
 from dynascope.number_text import MISSING
@@ -86,26 +86,28 @@ def _differing(table: "pyarrow.Table") -> list[str]:
     return [name for name in _OPTIONS if differs(name)]
 
 
-def _columns(rows: list[dict[str, Any]], options: list[str]) -> list[Column]:
+def _columns(rows: list[dict[str, Any]], options: list[str]) -> list[CardColumn]:
     columns = [
-        Column(heading("seed"), [str(row["seed"]) for row in rows]),
+        CardColumn(heading("seed"), [str(row["seed"]) for row in rows]),
         *(
-            Column(plain_heading(name, hint=_OPTIONS[name]), [_option(row[name]) for row in rows])
+            CardColumn(
+                plain_heading(name, hint=_OPTIONS[name]), [_option(row[name]) for row in rows]
+            )
             for name in options
         ),
-        Column(heading("accuracy"), [_ended(row) for row in rows]),
-        Column(
+        CardColumn(heading("accuracy"), [_ended(row) for row in rows]),
+        CardColumn(
             heading("accuracy.curve", kind="short"), [_sparkline(row) for row in rows], kind="short"
         ),
-        Column(heading("learning_epoch"), [_epoch(row["learning_epoch"]) for row in rows]),
-        Column(heading("lowest_loss"), [number(row["lowest_loss"]) for row in rows]),
+        CardColumn(heading("learning_epoch"), [_epoch(row["learning_epoch"]) for row in rows]),
+        CardColumn(heading("lowest_loss"), [number(row["lowest_loss"]) for row in rows]),
     ]
     marks: dict[str, Sequence[Child]] = {
         "tags": [cut(", ".join(row["tags"] or ()), _LONGEST_MARK) for row in rows],
         "note": [lines(cut(row["note"] or "", _LONGEST_MARK)) for row in rows],
     }
     return columns + [
-        Column(heading(name, kind="words"), cells, kind="words")
+        CardColumn(heading(name, kind="words"), cells, kind="words")
         for name, cells in marks.items()
         if any(cells)
     ]
@@ -135,7 +137,7 @@ def _sparkline(row: dict[str, Any]) -> Child:
     if name is None:
         return ""
     values = np.array(row[name], float)
-    x, y = Scale(0, max(1, len(values) - 1), 1, 99), Scale(0, 1, 15, 1)
+    x, y = PixelScale(0, max(1, len(values) - 1), 1, 99), PixelScale(0, 1, 15, 1)
     ink = name.partition("_")[0]
     line = drawing.straight(x.start, y(0), x.end, y(0), "grid")
     return drawing.svg(100, 16, "accuracy", line, drawing.curve(values, x, y, ink))
@@ -147,7 +149,7 @@ def accuracy_picture(accuracies: Array) -> Html | None:
     if not len(known):
         return None
     counts, edges = np.histogram(known.clip(0, 1), _BINS, (0, 1))
-    x, y = Scale(0, 1, 1, _WIDTH - 1), Scale(0, int(counts.max()), _HEIGHT - _BOTTOM, 2)
+    x, y = PixelScale(0, 1, 1, _WIDTH - 1), PixelScale(0, int(counts.max()), _HEIGHT - _BOTTOM, 2)
     bars = [
         drawing.box(
             x(low) + 0.5,
