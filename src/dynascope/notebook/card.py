@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from dynascope import glossary
 from dynascope.errors import DynascopeError
+from dynascope.glossary import Entry, entries
 from dynascope.notebook.card_style import style
 from dynascope.notebook.html_tags import Child, Html, joined, tag
 from dynascope.number_text import MISSING, significant
@@ -122,8 +122,8 @@ def and_more_line(shown: int, count: int, what: str) -> list[str]:
 
 
 @cache
-def _entries() -> dict[str, glossary.Entry]:
-    return {entry.id: entry for entry in glossary.entries()}
+def _entries() -> dict[str, Entry]:
+    return {entry.id: entry for entry in entries()}
 
 
 def _beside(text: str) -> Iterable[Html]:

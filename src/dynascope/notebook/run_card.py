@@ -77,8 +77,10 @@ def origin_text(origin: Origin | None) -> str | None:
 
 
 def _marks(run: Run) -> list[Fact]:
-    """What people said of a stored run."""
-    tags, note = getattr(run, "tags", None), getattr(run, "note", None)
+    """What people said of a stored run; no other has marks. (Its class is not imported: Arrow.)"""
+    if not hasattr(type(run), "tags"):
+        return []
+    tags, note = getattr(run, "tags"), getattr(run, "note")  # noqa: B009
     return [
         Fact("tags", cut(", ".join(tags)) if tags else None),
         Fact("note", lines(cut(note)) if note else None),
