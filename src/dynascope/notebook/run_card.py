@@ -14,7 +14,7 @@ from dynascope.run import SOLVED_ACCURACY, Origin, Run
 
 Array = npt.NDArray[Any]
 
-_WIDTH, _HEIGHT = 300, 116
+_WIDTH, _HEIGHT = 280, 116
 _LEFT, _TOP, _BOTTOM = 46, 16, 16  # of the picture, for labels
 
 
