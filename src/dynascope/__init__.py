@@ -28,6 +28,7 @@ from dynascope.model import forward as forward
 from dynascope.model import initial_parameters as initial_parameters
 from dynascope.model import loss_and_gradient as loss_and_gradient
 from dynascope.near_misses import no_attribute as _no_attribute
+from dynascope.notebook_display import provide_drawing as _provide_drawing
 from dynascope.parameters import Parameters as Parameters
 from dynascope.run import Origin as Origin
 from dynascope.run import Run as Run
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from dynascope.sweeps import sweep as sweep
 
 _provide(_wiring)
+_provide_drawing(_wiring.drawn)
 
 _MODULES = ("analysis", "theory")
 _PLACES = {  # where people find what they call so

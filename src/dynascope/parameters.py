@@ -15,6 +15,7 @@ from dynascope import catalog
 from dynascope._kernel import PARAMETER_NAMES
 from dynascope.errors import Description, DynascopeError, expected, unknown
 from dynascope.near_misses import guided_class, no_attribute
+from dynascope.notebook_display import ShownInNotebooks
 
 Array = npt.NDArray[Any]
 
@@ -47,7 +48,7 @@ _PLACES = {  # where people find what they call so
 
 
 @guided_class()
-class Parameters(Mapping[str, Array]):
+class Parameters(Mapping[str, Array], ShownInNotebooks):
     """Named weights, all float32 or all float64.
 
     >>> import dynascope as ds

@@ -2,18 +2,18 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynascope.number_text import percent
 from dynascope.printing import print
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
 _PATIENCE = 2.0  # seconds that a job may take in all before a bar is worth its line
+_BAR = 24  # characters
 _FIRST_LOOK = 0.3  # seconds after which the speed so far says how long the whole will take
 
 
@@ -61,7 +61,7 @@ class Bar:
 
     def __init__(self, console: "Console | None" = None) -> None:
         self._console = console
-        self._shown: Progress | None = None
+        self._shown: _TerminalBar | _NotebookBar | None = None
         self._off = False
 
     def __call__(self, status: Status) -> None:
@@ -73,12 +73,9 @@ class Bar:
                 return
             self._open()
         if self._shown is not None:
+            left = "" if whole is None else f"{clock(whole - status.seconds)} left"
             self._shown.update(
-                self._shown.task_ids[0],
-                completed=share,
-                runs=_done(status),
-                speed=_speed(status),
-                left="" if whole is None else f"{clock(whole - status.seconds)} left",
+                share, {"runs": _done(status), "speed": _speed(status), "left": left}
             )
 
     def close(self) -> None:
@@ -88,20 +85,58 @@ class Bar:
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
 
         console = self._console or Console(stderr=True)
-        if not (console.is_terminal or console.is_jupyter) or console.is_dumb_terminal:
+        if console.is_jupyter:
+            self._shown = _NotebookBar()
+        elif console.is_terminal and not console.is_dumb_terminal:
+            self._shown = _TerminalBar(console)
+        else:
             self._off = True
-            return
-        self._shown = Progress(
-            BarColumn(24, complete_style="green", finished_style="green"),
+
+
+class _TerminalBar:
+    """Rich's own."""
+
+    def __init__(self, console: "Console") -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._progress = Progress(
+            BarColumn(_BAR, complete_style="green", finished_style="green"),
             *(TextColumn(f" {{task.fields[{name}]}}") for name in ("runs", "speed", "left")),
             console=console,
             transient=True,
         )
-        self._shown.add_task("", total=1.0, runs="", speed="", left="")
-        self._shown.start()
+        self._progress.add_task("", total=1.0, runs="", speed="", left="")
+        self._progress.start()
+
+    def update(self, share: float, told: Mapping[str, str]) -> None:
+        self._progress.update(self._progress.task_ids[0], completed=share, **told)  # type: ignore[arg-type]
+
+    def stop(self) -> None:
+        self._progress.stop()
+
+
+class _NotebookBar:
+    """A line of text in the cell's output, which goes in the end. (Rich's needs ipywidgets there,
+    and where these are not installed it shows a warning instead.)"""
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._shown: Any = display(_text(""), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def update(self, share: float, told: Mapping[str, str]) -> None:
+        done = round(min(share, 1.0) * _BAR)
+        bar = "█" * done + "░" * (_BAR - done)
+        self._shown.update(_text("  ".join([bar, *told.values()])), raw=True)
+
+    def stop(self) -> None:
+        self._shown.update(_text(""), raw=True)
+
+
+def _text(line: str) -> dict[str, str]:
+    return {"text/plain": line}
 
 
 class Lines:

@@ -22,6 +22,7 @@ from dynascope.data import SPLITS, Data, Examples, Split, own_digest
 from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
 from dynascope.errors import Description, DynascopeError, OutOfRangeError, expected
 from dynascope.near_misses import guided_class
+from dynascope.notebook_display import ShownInNotebooks
 from dynascope.number_text import fraction
 from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
@@ -88,7 +89,7 @@ class Steps:
 
 @guided_class(run_places)
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(ShownInNotebooks):
     """A recorded run. Index 0 of curves and weights is before training.
 
     A run that blew up has `diverged`, the first epoch with a non-finite weight or loss or a train
@@ -301,7 +302,7 @@ Run.__doc__ = f"{inspect.cleandoc(Run.__doc__ or '')}\n\n{catalog.curve_listing(
 
 
 @guided_class(runs_places)
-class Runs(Sequence[Run]):
+class Runs(Sequence[Run], ShownInNotebooks):
     """Runs in the order of their seeds; a list that can be saved.
 
     `runs + more` has those of both, each once: of two with the same id, the one that got further.

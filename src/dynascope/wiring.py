@@ -44,6 +44,13 @@ def analyse(
     return analyse(runs, kinds, threads, report)
 
 
+def drawn(shown: object) -> str:
+    """What a notebook shows of it."""
+    from dynascope.notebook.show import html_of
+
+    return html_of(shown)
+
+
 def save(runs: Runs, folder: "str | os.PathLike[str]", append: bool) -> None:
     from dynascope.store.save import save
 

@@ -25,7 +25,11 @@ LAYERS = (
             "number_text",
             "plain",
         ),
+<<<<<<< HEAD
         *("progress", "seeds", "memory", "starting", "new_file"),
+=======
+        *("progress", "seeds", "memory", "starting", "notebook_display"),
+>>>>>>> reprs
     ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
@@ -42,6 +46,7 @@ LAYERS = (
     ("findings",),
     ("sweeps",),
     ("plots",),
+    ("notebook",),
     ("sandbox",),
     ("studies",),
     ("cli", "__main__"),

@@ -25,6 +25,7 @@ from dynascope.config_input import ConfigLike
 from dynascope.engine import Crew, count_threads
 from dynascope.model import config_shape
 from dynascope.near_misses import guided
+from dynascope.notebook_display import ShownInNotebooks
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Run
@@ -34,7 +35,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(ShownInNotebooks):
     """All measures of a model; docs/analysis.md says what each means."""
 
     exhaustive: bool  # over all sequences, or a crossed sample

@@ -23,6 +23,7 @@ from dynascope.analysis.kept_sum import is_summed
 from dynascope.analysis.rises import Series
 from dynascope.analysis.sum_progress import SumProgress, from_the_start, sum_progress
 from dynascope.near_misses import guided
+from dynascope.notebook_display import ShownInNotebooks
 from dynascope.run import Run
 
 Array = npt.NDArray[Any]
@@ -55,7 +56,7 @@ class Snapshots(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Phases:
+class Phases(ShownInNotebooks):
     """What the curves of a run say about its phases; thresholds are in `analysis.thresholds`.
 
     - `drops`: drops of the train loss, each with the other methods that see it (`seen_by`): of

@@ -22,6 +22,7 @@ from dynascope.analysis.spike_explanation import Cause, explain
 from dynascope.analysis.spike_text import Told, told
 from dynascope.errors import expected
 from dynascope.near_misses import guided
+from dynascope.notebook_display import ShownInNotebooks
 from dynascope.replay import Replay
 from dynascope.run import Run
 
@@ -73,7 +74,7 @@ class Tandem:
 
 
 @dataclass(frozen=True)
-class Spikes:
+class Spikes(ShownInNotebooks):
     """The spikes of a run. `spikes` are ours on the train loss, in order."""
 
     spikes: tuple[Spike, ...]

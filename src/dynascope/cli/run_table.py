@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dynascope.cli.console import PlainTextConsole
-from dynascope.findings.words import share, share_in_words
+from dynascope.findings.words import outcomes_in_words
 from dynascope.number_text import fraction
 from dynascope.run import SOLVED_ACCURACY, Array, Run, Runs
 
@@ -81,13 +81,9 @@ def summary(runs: Runs, seconds: float) -> str:
     """All runs: how many solved the task, and how fast it went."""
     if len(runs) == 1:
         return f"1 run in {duration(seconds)}"
-    solved = runs.solved()
-    ended = [float(run.summary()["accuracy"] or 0) for run in runs if run.diverged is None]
-    parts = [share_in_words(share(solved, len(runs)), f" above {SOLVED_ACCURACY}")]
-    parts += [f"median {fraction(float(np.median(ended)))}"] if ended else []
-    diverged = len(runs) - len(ended)
-    parts += [f"{diverged} diverged"] if diverged else []
-    return f"{', '.join(parts)}\n{duration(seconds)}, {len(runs) / seconds:.3g} runs/s"
+    accuracies = [float(run.summary()["accuracy"] or 0) for run in runs]
+    outcomes = outcomes_in_words(accuracies, [run.diverged for run in runs])
+    return f"{outcomes}\n{duration(seconds)}, {len(runs) / seconds:.3g} runs/s"
 
 
 def duration(seconds: float) -> str:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dynascope.findings.kind import Totals
-from dynascope.number_text import percent
+from dynascope.number_text import fraction, percent
 from dynascope.run import SOLVED_ACCURACY
 
 
@@ -57,6 +59,21 @@ def share_in_words(share: Totals, which: str = "", what: str = "run") -> str:
     part = percent(share["count"] / share["of"], places=0)
     interval = f"95% interval {percent(low, places=0)} to {percent(high, places=0)}"
     return f"{share['count']} of {of}{which} ({part}; {interval})"
+
+
+def outcomes_in_words(accuracies: Sequence[float], diverged: Sequence[int | None]) -> str:
+    """How many of many runs solved the task, the median of those that came to an end, and how many
+    diverged.
+
+    >>> outcomes_in_words([0.5, 1.0, float("nan")], [None, None, 7])
+    '1 of 3 runs above 0.9 (33%; 95% interval 6% to 79%), median 0.750, 1 diverged'
+    """
+    solved = sum(accuracy > SOLVED_ACCURACY for accuracy in accuracies)
+    ended = [each for each, end in zip(accuracies, diverged, strict=True) if end is None]
+    parts = [share_in_words(share(solved, len(accuracies)), f" above {SOLVED_ACCURACY}")]
+    parts += [f"median {fraction(float(np.median(ended)))}"] if ended else []
+    parts += [f"{len(accuracies) - len(ended)} diverged"] if len(ended) < len(accuracies) else []
+    return ", ".join(parts)
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:

@@ -80,8 +80,13 @@ SCALARS = pa.schema([*_IDENTITY, *CONFIG.values(), *_SUMMARY, *_ORIGIN, *_PLACE]
 SCHEMA = pa.schema([*SCALARS, *(pa.field(name, _LIST) for name in CURVES)])
 
 
-def rows(runs: Sequence[Run], places: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Runs as a table of `SCHEMA`; `places` has the columns that follow from where they are put."""
+def rows(
+    runs: Sequence[Run], places: Mapping[str, Sequence[Any]], curves: Sequence[str] = CURVES
+) -> pa.Table:
+    """Runs as a table of `SCHEMA`, or of it with only these curves, which are most of the work.
+
+    `places` has the columns that follow from where the runs are put.
+    """
     scalars = [_scalars(run) for run in runs]
     columns: dict[str, Any] = {
         field.name: places[field.name]
@@ -90,8 +95,9 @@ def rows(runs: Sequence[Run], places: Mapping[str, Sequence[Any]]) -> pa.Table:
         for field in SCALARS
     }
     arrays = [pa.array(columns[field.name], field.type) for field in SCALARS]
-    arrays += [_lists([run.curves.get(name) for run in runs]) for name in CURVES]
-    return pa.Table.from_arrays(arrays, schema=SCHEMA)
+    arrays += [_lists([run.curves.get(name) for run in runs]) for name in curves]
+    schema = pa.schema([*SCALARS, *(SCHEMA.field(name) for name in curves)])
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _scalars(run: Run) -> dict[str, Any]:

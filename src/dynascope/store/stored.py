@@ -173,6 +173,13 @@ class StoredRun(Run):
         """What somebody wrote about the run."""
         return self._index.marks.notes.get(self.id)
 
+    def __repr__(self) -> str:
+        """Also of a run whose files are damaged, of which it says so."""
+        try:
+            return super().__repr__()
+        except DynascopeError as error:
+            return f"Run({error})"
+
     def summary(self) -> dict[str, float | int | str | None]:
         names = ("accuracy", "learning_epoch", "lowest_loss", "diverged", "seconds")
         return {name: self._scalars[name] for name in ("id", "seed", *names)}

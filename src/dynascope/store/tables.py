@@ -38,7 +38,8 @@ def table_of(runs: Sequence[Run], columns: Sequence[str] | None, curves: bool) -
     if columns is not None:
         refuse_analyses(names)
     nowhere: dict[str, Any] = {name: [None] * len(runs) for name in PLACES}
-    table = marked(rows(runs, nowhere), Marks())
+    wanted = [name for name in CURVES if name in names]
+    table = marked(rows(runs, nowhere, wanted), Marks())
     for name in (name for name in names if name in SHOWN):
         table = table.append_column(name, pa.nulls(len(runs), SHOWN[name]))
     return table.select(names)
