@@ -73,7 +73,7 @@ def sequences_of_run(run: Run, tokens: npt.ArrayLike | None = None) -> ShownSequ
         return sequences_of_task(run.config.task, tokens)
     vocab = run.config.task.vocab
     if tokens is None:
-        split, rows, targets = own_sequences(run, MOST_SEQUENCES)
+        _, rows, targets = own_sequences(run, MOST_SEQUENCES)
         return _of_classes(rows, targets, vocab)
     rows = _checked(tokens, run.config.task)
     return _of_classes(rows, _targets_in(run, rows), vocab)

@@ -77,7 +77,9 @@ class Palette:
         return position._replace(stroke=self._cycled(token))
 
     def group(self, group: int, groups: int) -> str:
-        return self._legible(ramp(self.colours["groups"], group / (groups - 1) if groups > 1 else 0.5))
+        return self._legible(
+            ramp(self.colours["groups"], group / (groups - 1) if groups > 1 else 0.5)
+        )
 
     def group_of(self, sequences: ShownSequences, group: int) -> str:
         """The colour of a group; sequences without a target are the last one, and neutral."""
@@ -93,7 +95,9 @@ class Palette:
     def marker(self, target: int) -> str:
         """The marker of a class."""
         classes = self.markers["classes"]
-        found: str = self.markers["untold"] if target == NO_TARGET else classes[target % len(classes)]
+        found: str = (
+            self.markers["untold"] if target == NO_TARGET else classes[target % len(classes)]
+        )
         return found
 
     def unit(self, unit: int) -> str:
