@@ -15,6 +15,7 @@ from dynascope.run import SOLVED_ACCURACY, Run
 from dynascope.run_size import weight_count
 from dynascope.sandbox.contents import Blob
 from dynascope.sandbox.security import RequestError
+from dynascope.shown_sequences import own_sequences
 from dynascope.store.stored import StoredRun
 
 Array = npt.NDArray[Any]
@@ -66,7 +67,6 @@ def about(run: Run, found: dict[str, object]) -> dict[str, Any]:
 
 
 SPLITS = ("train", "test")
-_LOOKED_AT = 2**16  # sequences of a set: to find which of them differ, they are sorted
 _SUMMARY = ("accuracy", "learning_epoch", "lowest_loss", "seconds")
 
 
@@ -138,23 +138,8 @@ def examples(run: Run, split: str) -> Blob:
 
 def sequences(run: Run, most: int) -> dict[str, Any]:
     """Different sequences of the test set, or of the train set where there is no other."""
-    split = "test" if _count(run, "test") else "train"
-    tokens, targets = (each[:_LOOKED_AT] for each in run.examples(split))  # type: ignore[arg-type]
-    chosen = classes_in_turn(tokens, targets, most)
-    return {"set": split, "tokens": tokens[chosen].tolist(), "targets": targets[chosen].tolist()}
-
-
-def classes_in_turn(tokens: Array, targets: Array, most: int) -> Array:
-    """At most so many different sequences, rising: the first of each class, then the second.
-
-    >>> classes_in_turn(np.array([[0], [0], [1], [2], [3]]), np.array([0, 0, 0, 0, 1]), 3).tolist()
-    [0, 2, 4]
-    """
-    first = np.sort(np.unique(tokens, axis=0, return_index=True)[1])
-    by_class = first[np.argsort(targets[first], kind="stable")]
-    _, starts, sizes = np.unique(targets[by_class], return_index=True, return_counts=True)
-    turn = np.arange(len(by_class)) - np.repeat(starts, sizes)
-    return np.sort(by_class[np.argsort(turn, kind="stable")[:most]])
+    split, tokens, targets = own_sequences(run, most)
+    return {"set": split, "tokens": tokens.tolist(), "targets": targets.tolist()}
 
 
 def weights(run: Run) -> Blob:

@@ -1,0 +1,47 @@
+"""Pictures for papers: every panel of the sandbox on a matplotlib axes, and whole figures.
+
+from dynascope import plots
+plots.sequence(run, ax, epoch=400)     # one panel
+plots.figure("phases", run).savefig("phases.pdf")
+"""
+
+from typing import TYPE_CHECKING
+
+from dynascope.errors import DynascopeError
+from dynascope.near_misses import no_attribute as _no_attribute
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "matplotlib":  # it is there, and broken: its own message says more
+        raise
+    message = "plots: matplotlib is not installed; run: pip install 'dynascope[plots]'."
+    raise DynascopeError(message) from None
+
+from dynascope.plots import layouts as layouts
+from dynascope.plots.animation import animate as animate
+from dynascope.plots.figure import LAYOUTS as LAYOUTS
+from dynascope.plots.figure import figure as figure
+from dynascope.plots.many import band as band
+from dynascope.plots.many import sparsity as sparsity
+from dynascope.plots.palette import Palette as Palette
+from dynascope.plots.panels import FUNCTIONS as _FUNCTIONS
+from dynascope.plots.registry import PANELS as PANELS
+from dynascope.plots.view import View as View
+from dynascope.plots.view import view as view
+
+if TYPE_CHECKING:
+    from dynascope.plots.panels import PanelFunction
+
+
+def __getattr__(name: str) -> "PanelFunction":
+    """A panel by its name."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    if name.startswith("_"):
+        raise AttributeError(f"module 'dynascope.plots' has no attribute {name!r}")
+    raise _no_attribute("dynascope.plots", name, __dir__(), {})
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FUNCTIONS})
