@@ -25,11 +25,7 @@ LAYERS = (
             "number_text",
             "plain",
         ),
-<<<<<<< HEAD
-        *("progress", "seeds", "memory", "starting", "new_file"),
-=======
-        *("progress", "seeds", "memory", "starting", "notebook_display"),
->>>>>>> reprs
+        *("progress", "seeds", "memory", "starting", "new_file", "notebook_display"),
     ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
