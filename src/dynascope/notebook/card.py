@@ -77,7 +77,7 @@ class _Reading:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if isinstance(error, DynascopeError | OSError):
-            self._problems[str(error)] = None
+            self._problems[cut(str(error))] = None
             return True
         return False
 
