@@ -89,6 +89,8 @@ def test_no_kind_is_named_elsewhere() -> None:
             continue
         if file.name == "sidecar_rules.py":  # of columns, one of which is called `spikes`
             continue
+        if file.name == "card_style.py":  # of colours, those of `phases` among them
+            continue
         if file.parent.name != "analysis":
             nodes = ast.walk(ast.parse(file.read_text()))
             texts = {node.value for node in nodes if isinstance(node, ast.Constant)}

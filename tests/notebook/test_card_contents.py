@@ -198,5 +198,5 @@ def test_many_spikes_and_infinite_ones() -> None:
     first = dataclasses.replace(found.spikes[0], before=0.0)
     page = parsed(dataclasses.replace(found, spikes=(first,) * 25))
     assert len(page.rows) == 11
-    assert "… and 15 more spikes" in page.text()
+    assert "… and 15 more loss spikes" in page.text()
     assert page.rows[1][2] == "∞ ×"

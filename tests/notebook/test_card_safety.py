@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from notebook_cases import CASES, solved, spiking, train
 from parsed_html import ParsedHtml, check_harmless, parsed
 
 import dynascope as ds
+from dynascope._kernel import CURVE_NAMES
 from dynascope.analysis import spikes
 from dynascope.notebook.card_style import colours
 from dynascope.notebook.html_tags import tag
@@ -89,3 +91,31 @@ def test_hostile_origins_and_reasons_are_text(text: str) -> None:
     page = parsed(dataclasses.replace(found, spikes=told))
     check_harmless(page)
     assert printable(text)[:20] in page.text()
+
+
+# ---- whatever the numbers are --------------------------------------------------------------------
+NUMBERS = st.floats(width=32) | st.sampled_from([0.0, -0.0, 1e-45, 3e38, float("nan")])
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=600))
+def test_any_curve_can_be_drawn(rows: list[tuple[float, float, float]]) -> None:
+    """Losses and accuracies of any size, infinite ones too: pixels are numbers within the card."""
+    table = np.ones((len(rows), len(CURVE_NAMES)), np.float32)
+    for i, name in enumerate(("train_loss", "test_loss", "test_accuracy")):
+        table[:, CURVE_NAMES.index(name)] = [row[i] for row in rows]
+    run = dataclasses.replace(solved(), table=table)
+    for shown in (run, ds.Runs([run, run])):
+        page = parsed(shown)
+        check_harmless(page)
+        for path in page.named("path"):
+            pixels = [float(part) for part in re.split("[ML,]", path["d"]) if part]
+            assert all(-1 <= pixel <= 300 for pixel in pixels)
+
+
+@given(st.lists(NUMBERS, min_size=196, max_size=196))
+def test_any_weights_can_be_shown(flat: list[float]) -> None:
+    shapes = ds.initial_parameters(ds.Config(), 0).shapes
+    page = parsed(ds.Parameters.from_flat(np.array(flat, np.float32), shapes))
+    check_harmless(page)
+    dots = [float(dot[axis]) for dot in page.named("circle") for axis in ("cx", "cy")]
+    assert all(0 <= pixel <= 200 for pixel in dots)

@@ -88,3 +88,13 @@ def test_a_card_is_no_wider_than_the_page_and_runs_nothing(
     assert page.evaluate("window.hacked === undefined && !document.querySelector('img, script')")
     assert NOTE[:40] in page.inner_text("body")
     page.close()
+
+
+def test_without_its_style_a_card_is_its_tables(browser: Browser) -> None:
+    """Jupyter takes style and SVG out of notebooks that it does not trust: labels go with them."""
+    page = page_of(browser, html_of(solved()))
+    assert page.locator("svg").is_visible()
+    page.evaluate("document.querySelector('style').remove()")
+    assert not page.get_by_text("train loss").is_visible()
+    assert page.get_by_text("learning epoch").is_visible()
+    page.close()

@@ -8,6 +8,7 @@ import pytest
 from store_cases import bits, mixed, plain, train
 
 import dynascope as ds
+from dynascope.store import schema
 from dynascope.store.schema import PLACES
 
 
@@ -93,3 +94,16 @@ def _last(run: ds.Run, name: str) -> float:
 
 def _zero_or_wide(run: ds.Run) -> bool:
     return run.seed == 0 or run.config.precision == "float64"
+
+
+def test_curves_that_nobody_asked_for_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    copied = schema._lists
+    monkeypatch.setattr(schema, "_lists", lambda curves: made.append(1) or copied(curves))
+    runs = train(seeds=2)
+    assert runs.table().num_rows == 2
+    assert made == []
+    asked = runs.table(["seed", "test_loss", "accuracy"])
+    assert made == [1]
+    assert asked.column_names == ["seed", "test_loss", "accuracy"]
+    assert runs.table(curves=True)["test_loss"].equals(asked["test_loss"])

@@ -109,7 +109,7 @@ def spikes_card(found: Spikes) -> Card:
         many(len(found.spikes), "loss spike") if shown else "no loss spikes",
         facts=[Fact("diverged", _at(found.diverged))],
         columns=_spike_columns(shown) if shown else (),
-        lines=and_more_line(len(shown), len(found.spikes), "spikes"),
+        lines=and_more_line(len(shown), len(found.spikes), "loss spikes"),
         picture=spikes_picture(found) if shown else None,
     )
 

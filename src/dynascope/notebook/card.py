@@ -47,7 +47,7 @@ class Card:
 
     def html(self) -> Html:
         rows = _rows(self.columns) if self.columns else None
-        parts = [part for part in (_facts(self.facts), rows, self.picture) if part]
+        parts = [part for part in (_facts(self.facts), rows, _picture(self.picture)) if part]
         return tag(
             "div",
             style(),
@@ -77,7 +77,7 @@ class _Reading:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         if isinstance(error, DynascopeError | OSError):
-            self._problems[str(error)] = None
+            self._problems[cut(str(error))] = None
             return True
         return False
 
@@ -126,8 +126,14 @@ def _entries() -> dict[str, Entry]:
     return {entry.id: entry for entry in entries()}
 
 
-def _beside(text: str) -> Iterable[Html]:
-    return [tag("span", text)] if text else []
+def _beside(text: str) -> Iterable[Child]:
+    return [" ", tag("span", text)] if text else []
+
+
+def _picture(picture: Html | None) -> Html | None:
+    """Hidden, which the style sheet undoes: Jupyter takes style and SVG out of notebooks that it
+    does not trust, and leaves the labels behind. (It drops attributes without a value.)"""
+    return tag("div", picture, hidden="hidden", class_="dynascope-picture") if picture else None
 
 
 def _facts(facts: Iterable[Fact]) -> Html | None:

@@ -117,8 +117,8 @@ def _option(value: object) -> str:
     if isinstance(value, float):
         return number(value, 4)
     if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return MISSING if value is None else str(value)
+        value = " ".join(map(str, value)) or "none"
+    return MISSING if value is None else cut(str(value), _LONGEST_MARK)
 
 
 def _ended(row: dict[str, Any]) -> Child:
@@ -136,7 +136,7 @@ def _sparkline(row: dict[str, Any]) -> Child:
     name = next((name for name in _CURVES if row[name] is not None), None)
     if name is None:
         return ""
-    values = np.array(row[name], float)
+    values = np.array(row[name], float).clip(0, 1)  # a file may say anything
     x, y = PixelScale(0, max(1, len(values) - 1), 1, 99), PixelScale(0, 1, 15, 1)
     ink = name.partition("_")[0]
     line = drawing.straight(x.start, y(0), x.end, y(0), "grid")
