@@ -4,7 +4,8 @@ The answers are those of the server's own functions; `offers` says what there is
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -35,14 +36,13 @@ def is_slow(path: str) -> bool:
 
 
 class DirectAnswers:
-    """Answers about runs. `known`: what was made before, by path."""
+    """Answers about runs, for any thread."""
 
-    def __init__(
-        self, runs: Sequence[Run], shown: Shown, known: Mapping[str, bytes] | None = None
-    ) -> None:
+    def __init__(self, runs: Sequence[Run], shown: Shown) -> None:
         self._runs = {run.id: run for run in runs}
         self._shown = shown
-        self._known = dict(known or {})
+        self._analyses: dict[str, bytes] = {}
+        self._lock = threading.Lock()  # an analysis is made once, whoever asks
         self._replays = replay_answers.Replays()
 
     def answer(
@@ -61,8 +61,6 @@ class DirectAnswers:
         return DirectAnswer(206, found.read(begin, max(begin, end)))
 
     def _contents(self, path: str, check: Check) -> Blob:
-        if path in self._known:
-            return Blob.of(self._known[path])
         address = urlsplit(path)
         if address.path == "/api/store":
             return Blob.of(json_bytes(self._store()))
@@ -84,20 +82,23 @@ class DirectAnswers:
             parameters(query)
             return run_answers.about(run, dict.fromkeys(SHOWN))
         if question == "analysis":
-            return Blob.of(self._analysis(run, query, check))
+            asked = parameters(query, curvature=re.compile("0|1"))
+            return Blob.of(self._analysis(run, asked.get("curvature") == "1", check))
         if question == "replayed":
             epoch = replay_answers.EPOCH
             span = replay_answers.checked_span(run, parameters(query, first=epoch, last=epoch))
             return Blob.of(self._replays.weights(run, *span, check))
         return quick_answer(run, question, query)
 
-    def _analysis(self, run: Run, query: str, check: Check) -> bytes:
-        asked = parameters(query, curvature=re.compile("0|1"))
-        path = f"/api/run/{run.id}/analysis"
-        if path not in self._known:
-            self._known[path] = analysis_answers.analysis(run, check)
-        if asked.get("curvature") != "1":
-            return self._known[path]
-        curvature = analysis_answers.curvature(run, check)
-        self._known[path] = analysis_answers.joined(self._known[path], curvature)
-        return self._known[path]
+    def analysis(self, run: Run, check: Check) -> bytes:
+        """What happened in a run; found once."""
+        return self._analysis(run, False, check)
+
+    def _analysis(self, run: Run, curvature: bool, check: Check) -> bytes:
+        with self._lock:
+            known = self._analyses
+            if run.id not in known:
+                known[run.id] = analysis_answers.analysis(run, check)
+            if not curvature:
+                return known[run.id]
+            return analysis_answers.joined(known[run.id], analysis_answers.curvature(run, check))

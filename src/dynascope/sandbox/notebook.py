@@ -159,7 +159,7 @@ class SandboxWidget(anywidget.AnyWidget):
     def _saved_frame(self) -> str:
         every = -(-max(run.epochs for run in self._runs) // _SAVED_EPOCHS) or 1
         shown = Shown(self._shown.run, self.epoch, self._shown.beside)
-        page = one_file(self._runs, shown, every, False).decode()
+        page = one_file(self._runs, shown, every, False, analyse=self._answers.analysis).decode()
         return (
             f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(page)}" '
             f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
