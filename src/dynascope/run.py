@@ -282,6 +282,16 @@ class Run(ShownInNotebooks):
             "seconds": self.seconds,
         }
 
+    def sandbox(
+        self, epoch: int = -1, beside: "Run | None" = None, height: int = 720, saved: bool = True
+    ) -> Any:
+        """The sandbox in a notebook, at an epoch (-1: the last); `beside` puts another run there.
+
+        What it returns shows itself. Its `epoch` and `marked` follow what is done on the page, and
+        the page follows them. With `saved`, a copy that needs no Python is saved with the notebook.
+        """
+        return services().sandbox(self, epoch, beside, height, saved)
+
     def checked_epoch(self, epoch: int) -> int:
         last = self.epochs if self.diverged is None else self.diverged
         if not _is_whole(epoch) or not -1 <= epoch <= last:

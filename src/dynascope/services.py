@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +38,10 @@ class Services(Protocol):
     ) -> "pyarrow.Table": ...
 
     def save(self, runs: "Runs", folder: "str | os.PathLike[str]", append: bool) -> None: ...
+
+    def sandbox(
+        self, run: "Run", epoch: int, beside: "Run | None", height: int, saved: bool
+    ) -> Any: ...
 
 
 _provided: list[Services] = []

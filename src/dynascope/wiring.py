@@ -7,6 +7,7 @@ only trains waits neither for Arrow nor for SciPy.
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from dynascope.errors import DynascopeError
 from dynascope.run import Run, Runs
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from dynascope.progress import Report
+    from dynascope.sandbox.notebook import SandboxWidget
     from dynascope.trainer import Trainer
 
 
@@ -49,6 +51,18 @@ def drawn(shown: object) -> str:
     from dynascope.notebook.show import html_of
 
     return html_of(shown)
+
+
+def sandbox(run: Run, epoch: int, beside: Run | None, height: int, saved: bool) -> "SandboxWidget":
+    try:
+        import anywidget  # noqa: F401
+    except ModuleNotFoundError:
+        raise DynascopeError(
+            "sandbox: anywidget is not installed; run `pip install 'dynascope[notebook]'`."
+        ) from None
+    from dynascope.sandbox.notebook import sandbox_of
+
+    return sandbox_of(run, epoch, beside, height, saved)
 
 
 def save(runs: Runs, folder: "str | os.PathLike[str]", append: bool) -> None:

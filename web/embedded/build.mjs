@@ -1,5 +1,6 @@
 // Builds the page that asks no server: one classic script, in which those of the workers are strings,
-// and one style sheet. `dynascope export` and the notebook's widget put them into a page.
+// and one style sheet. `dynascope export` and the notebook's widget put them into a page; and the
+// script of that widget.
 
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -43,3 +44,5 @@ await build({
   outdir: OUT,
   plugins: [workersInside],
 });
+// The notebook's side, which is no page: a module, small enough to go with every cell.
+await build({ ...OPTIONS, format: "esm", entryPoints: [here("../src/widget.ts")], outdir: OUT });

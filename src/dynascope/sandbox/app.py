@@ -21,6 +21,7 @@ from dynascope.sandbox.client import send_file
 from dynascope.sandbox.contents import Blob, Document, json_bytes, send_blob, send_document
 from dynascope.sandbox.guard import Guard, refused
 from dynascope.sandbox.library import NAMES, Library, Opened
+from dynascope.sandbox.run_questions import quick_answer
 from dynascope.sandbox.security import Keys, RequestError, parameters
 from dynascope.sandbox.store_answers import Shown, about_answers
 from dynascope.sandbox.table_answers import OfState, Sparklines, table_document
@@ -28,8 +29,6 @@ from dynascope.store.stored import StoredRun
 from dynascope.store.tables import schema_of
 
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
-_EPOCH = re.compile(r"[0-9]{1,9}", re.ASCII)
-_MOST = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 _DAMAGE_NAMED = 20  # damaged files
 
 
@@ -57,13 +56,9 @@ class Api:
             Route("/api/runs", self.runs),
             Route("/api/runs/sparklines", self.sparklines),
             Route(run, self.about),
-            Route(f"{run}/curves", self._bytes(run_answers.curves)),
-            Route(f"{run}/weights", self._bytes(run_answers.weights)),
             Route(f"{run}/replayed", self.replayed),
-            Route(f"{run}/state/{{epoch}}", self.state),
-            Route(f"{run}/examples", self.examples),
-            Route(f"{run}/sequences", self.sequences),
             Route(f"{run}/analysis", self.analysis),
+            Route(f"{run}/{{question:path}}", self.question),
             Route("/{path:path}", self.file),
         ]
 
@@ -88,24 +83,10 @@ class Api:
         opened, run = self._run(request)
         return _send(request, run_answers.about(run, opened.found(run.id)))
 
-    def state(self, request: Request) -> Response:
-        parameters(request.url.query)
-        epoch = request.path_params["epoch"]
-        if not _EPOCH.fullmatch(epoch):
-            raise RequestError(404, "Expected an epoch: a whole number.")
-        return send_blob(request, run_answers.state(self._run(request)[1], int(epoch)))
-
-    def examples(self, request: Request) -> Response:
-        asked = parameters(request.url.query, split=re.compile("|".join(run_answers.SPLITS)))
-        if "split" not in asked:
-            raise RequestError(400, "Expected split=train or split=test.")
-        return send_blob(request, run_answers.examples(self._run(request)[1], asked["split"]))
-
-    def sequences(self, request: Request) -> Response:
-        asked = parameters(request.url.query, most=_MOST)
-        if "most" not in asked:
-            raise RequestError(400, "Expected most=256, or another number from 1 to 999.")
-        return _send(request, run_answers.sequences(self._run(request)[1], int(asked["most"])))
+    def question(self, request: Request) -> Response:
+        run, question = self._run(request)[1], request.path_params["question"]
+        found = quick_answer(run, question, request.url.query)
+        return send_blob(request, found) if isinstance(found, Blob) else _send(request, found)
 
     async def analysis(self, request: Request) -> Response:
         asked = parameters(request.url.query, curvature=re.compile("0|1"))
@@ -141,13 +122,6 @@ class Api:
         work: Work = partial(make, run)
         key = (make.__name__, run.id, run.file.name)  # a file's name says what is in it
         return await self._background.result(key, work, partial(_gone, request))
-
-    def _bytes(self, make: Callable[[StoredRun], Blob]) -> Callable[[Request], Response]:
-        def endpoint(request: Request) -> Response:
-            parameters(request.url.query)
-            return send_blob(request, make(self._run(request)[1]))
-
-        return endpoint
 
     def _run(self, request: Request) -> tuple[Opened, StoredRun]:
         name = request.path_params["id"]

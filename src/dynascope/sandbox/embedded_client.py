@@ -24,6 +24,7 @@ class EmbeddedClient:
 
     script: str
     style: str
+    widget: str  # the notebook's side, which shows the page in a frame
     kernel: bytes
 
 
@@ -38,6 +39,7 @@ def _read(folder: Path) -> EmbeddedClient:
         return EmbeddedClient(
             (folder / "embedded/page.js").read_text(encoding="utf-8").strip(),
             (folder / "embedded/page.css").read_text(encoding="utf-8").strip(),
+            (folder / "embedded/widget.js").read_text(encoding="utf-8").strip(),
             (folder / "kernel.wasm").read_bytes(),
         )
     except FileNotFoundError:

@@ -9,10 +9,11 @@ from dynascope.near_misses import guided
 from dynascope.new_file import check_new_file, write_new_file
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Run
+from dynascope.sandbox import analysis_answers
 from dynascope.sandbox.archive import Stored, packed
 from dynascope.sandbox.contents import json_bytes
 from dynascope.sandbox.embedded_client import KERNEL, EmbeddedClient, embedded_client, page_of
-from dynascope.sandbox.run_archive import RunArchive
+from dynascope.sandbox.run_archive import Analyse, RunArchive
 from dynascope.sandbox.store_answers import Shown, about_answers
 from dynascope.store.stored import StoredRun
 
@@ -51,11 +52,16 @@ def export(
 
 
 def one_file(
-    runs: list[Run], shown: Shown, every: int, curvature: bool, report: Report | None = None
+    runs: list[Run],
+    shown: Shown,
+    every: int,
+    curvature: bool,
+    report: Report | None = None,
+    analyse: Analyse = analysis_answers.analysis,
 ) -> bytes:
     """The page; `report` is told how far it is."""
     built = embedded_client()
-    archives = [RunArchive(run, every, curvature) for run in runs]
+    archives = [RunArchive(run, every, curvature, analyse) for run in runs]
     status = Status(1, sum(each.steps for each in archives), unit="steps")
 
     def step(count: int) -> None:

@@ -17,12 +17,14 @@ from dynascope.findings.registry import kinds
 from dynascope.run import Run
 from dynascope.run_size import weight_count
 from dynascope.sandbox import analysis_answers, run_answers
+from dynascope.sandbox.analysis_answers import Check
 from dynascope.sandbox.archive import SeriesCoding, Stored
 from dynascope.sandbox.contents import Blob, json_bytes
 from dynascope.sandbox.run_answers import little_endian
 from dynascope.store.sidecar_columns import SHOWN
 
 Array = npt.NDArray[Any]
+Analyse = Callable[[Run, Check], bytes]  # what `/analysis` says of a run
 Step = Callable[[int], None]  # so many steps are done; raises when the work is to stop
 
 _BLOCK = 64  # epochs that are computed again in one step
@@ -33,8 +35,15 @@ _CURVATURE_STEPS = 30  # it takes as long as so many of the other analyses
 class RunArchive:
     """What a file holds of one run."""
 
-    def __init__(self, run: Run, every: int = 1, curvature: bool = False) -> None:
+    def __init__(
+        self,
+        run: Run,
+        every: int = 1,
+        curvature: bool = False,
+        analyse: Analyse = analysis_answers.analysis,
+    ) -> None:
         self._run, self._every, self._curvature = run.loaded(), every, curvature
+        self._analyse = analyse
         self._marked = run  # its tags and its note
         self._last = run.checked_epoch(-1)
         self._kept = {int(epoch): row for row, epoch in enumerate(self._run.weight_epochs)}
@@ -124,7 +133,7 @@ class RunArchive:
         return Stored(_whole(blob), SeriesCoding(rows, columns, width, time))  # type: ignore[arg-type]
 
     def _analysis(self, step: Step) -> bytes:
-        found = analysis_answers.analysis(self._run, lambda: step(1))
+        found = self._analyse(self._run, lambda: step(1))
         if not self._curvature:
             return found
         curvature = analysis_answers.curvature(self._run, lambda: step(0))

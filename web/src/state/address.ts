@@ -20,8 +20,12 @@ export function followAddress(follow: () => void): void {
   });
 }
 
+/** Whether the page has an address that people see: one that lies in a frame as text has none. */
+const hasAddress = location.protocol !== "about:";
+
 /** `at`: the run or page that is seen; the history has an entry for each. */
 export function writeAddress(fragment: string, at: string): void {
+  if (!hasAddress) return;
   pending = { fragment, at };
   timer ||= setTimeout(write, Math.max(SOON, written + APART - performance.now()));
 }
