@@ -41,6 +41,9 @@ ALLOWED = {
     ("store.unpickle", "read_bytes"): "runs of the paper's own code, which are no store",
     ("sweeps.driver", "mkdir"): "the folder that a person named",
     ("sandbox.client", "read_bytes"): "the page, which is a part of the package",
+    ("sandbox.headless", "mkdtemp"): "the profile of a browser that we start",
+    ("sandbox.headless", "read_text"): "the browser's last words, in that profile",
+    ("sandbox.headless", "rmtree"): "the profile goes with the browser",
 }
 
 

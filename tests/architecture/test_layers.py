@@ -25,7 +25,7 @@ LAYERS = (
             "number_text",
             "plain",
         ),
-        *("progress", "seeds", "memory", "starting"),
+        *("progress", "seeds", "memory", "starting", "output_file"),
     ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),
