@@ -86,9 +86,13 @@ def serving(folder: Path) -> Iterator[Server]:
 class Sandbox:
     """One page in a browser that knows nothing yet, but has seen the introduction."""
 
-    def __init__(self, browser: Browser, address: str, theme: Any = "light") -> None:
+    def __init__(
+        self, browser: Browser, address: str, theme: Any = "light", size: Any = SIZE, dense: int = 1
+    ) -> None:
         self.address = address  # after the first visit it goes without the token
-        self.context = browser.new_context(viewport=SIZE, color_scheme=theme)  # type: ignore[arg-type]
+        self.context = browser.new_context(
+            viewport=size, color_scheme=theme, device_scale_factor=dense
+        )
         self.context.set_default_timeout(20_000)
         self.context.add_init_script("localStorage.setItem('dynascope.introduced', 'yes')")
         self.page: Page = self.context.new_page()

@@ -25,6 +25,7 @@ examples:
   dynascope report runs/first
   dynascope show runs/first
   dynascope export runs/first#seed=15 -o run.html
+  dynascope movie runs/first#seed=15 -o run.mp4
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
   dynascope sweep --example > grid.toml
   dynascope sweep grid.toml --out runs/grid

@@ -37,6 +37,7 @@ _READ_AT, _WRITE_AT = 3, 4  # where the browser expects the pipe
 _PATIENCE = 120.0  # seconds that an answer may take, on a busy machine
 _TRIES = 40  # to remove the profile, in two seconds
 _CHUNK = 2**20
+_LONGEST_FOLDER = 40  # characters: of a socket's path there may be 107 in all
 _SAID = 300  # characters of the browser's last words
 
 
@@ -44,6 +45,10 @@ class BrowserError(DynascopeError):
     """The browser did not do what it was asked for; not the user's mistake."""
 
     code = 1
+
+
+class NotNowError(BrowserError):
+    """The browser cannot do this now, as while a page is being opened."""
 
 
 def find_browser(named: str | None = None) -> str:
@@ -84,7 +89,7 @@ class HeadlessBrowser:
         self._session: str | None = None
 
     def __enter__(self) -> "HeadlessBrowser":
-        self._profile = tempfile.mkdtemp(prefix="dynascope-browser-")
+        self._profile = tempfile.mkdtemp(prefix="dynascope-browser-", dir=_temporary_folder())
         self._pid = 0
         try:
             self._start()
@@ -128,7 +133,7 @@ class HeadlessBrowser:
             self._pid = os.posix_spawn(
                 self._path,
                 [self._path, *_OPTIONS, *self._own_options(), "about:blank"],
-                os.environ,
+                {**os.environ, "TMPDIR": self._profile},  # where all of it goes in the end
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, its_input, _READ_AT),
                     (os.POSIX_SPAWN_DUP2, its_output, _WRITE_AT),
@@ -181,7 +186,8 @@ class HeadlessBrowser:
             if answer.get("id") != self._asked:
                 continue  # something happened that we did not ask about
             if "error" in answer:
-                raise BrowserError(f"The browser refused {method}: {answer['error']['message']}.")
+                why = answer["error"]["message"].rstrip(".")
+                raise NotNowError(f"The browser refused {method}: {why}.")
             return answer["result"]
 
     def _send(self, message: bytes) -> None:
@@ -204,14 +210,21 @@ class HeadlessBrowser:
         return message
 
     def _gone(self) -> BrowserError:
+        said: list[str] = []
         with contextlib.suppress(OSError):
-            said = Path(self._profile, "words").read_text(errors="replace").strip()
-            last = said.splitlines()[-1][-_SAID:] if said else ""
+            said = Path(self._profile, "words").read_text(errors="replace").strip().splitlines()
+        last = next((line for line in said if "FATAL" in line), said[-1] if said else "")[-_SAID:]
         return BrowserError(
             f"{self._path}: the browser ended before the film was done"
             + (f" ({last})" if last else "")
             + "; --browser names another one."
         )
+
+
+def _temporary_folder() -> str:
+    """The system's, or /tmp where the name of that is too long for the browser's sockets."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= _LONGEST_FOLDER or not os.path.isdir("/tmp") else "/tmp"
 
 
 def _above_standard(handle: int) -> int:

@@ -20,7 +20,7 @@ from dynascope.near_misses import guided
 from dynascope.output_file import OutputFile
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Run, Runs
-from dynascope.sandbox.headless import BrowserError, HeadlessBrowser, find_browser
+from dynascope.sandbox.headless import BrowserError, HeadlessBrowser, NotNowError, find_browser
 from dynascope.sandbox.server import Sandbox
 from dynascope.store.stored import StoredRun
 
@@ -258,7 +258,14 @@ def _record(
 
 def _wait_for_page(page: HeadlessBrowser) -> None:
     deadline = time.monotonic() + _OPEN_SECONDS
-    while not page.evaluate("'dynascope' in globalThis"):
+    while not _is_open(page):
         if time.monotonic() > deadline:
             raise BrowserError("The browser did not open the page in time.")
         time.sleep(0.05)
+
+
+def _is_open(page: HeadlessBrowser) -> bool:
+    try:
+        return bool(page.evaluate("'dynascope' in globalThis"))
+    except NotNowError:  # between two pages there is none
+        return False

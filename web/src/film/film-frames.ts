@@ -6,14 +6,17 @@ import { spikesOf } from "../state/spike-view";
 
 /** The epoch of each frame. */
 export function framesOf(span: FilmSpan, slots: readonly Slot[]): number[] {
-  const canShow = (epoch: number): boolean => slots.every((slot) => isExact(slot, epoch));
+  const shown = slots.map((slot) => ({ slot, kept: new Set(slot.info.weightEpochs) }));
+  const canShow = (playhead: number): boolean =>
+    shown.every(({ slot, kept }) => isExact(slot, kept, slotEpoch(slot, playhead)));
   const spikes = slots.flatMap((slot) => spikesOf(slot));
   return filmEpochs(span, span.slow > 1 ? spikes : [], canShow);
 }
 
 /** Whether the weights of an epoch were kept or can be computed again. */
-function isExact(slot: Slot, playhead: number): boolean {
+function isExact(slot: Slot, kept: ReadonlySet<number>, epoch: number): boolean {
+  const { notReplayable, info } = slot;
   return (
-    slot.notReplayable.value === null || slot.info.weightEpochs.includes(slotEpoch(slot, playhead))
+    kept.has(epoch) || (notReplayable.value === null && epoch <= (info.diverged ?? info.epochs))
   );
 }

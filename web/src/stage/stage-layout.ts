@@ -86,12 +86,14 @@ function grid(room: Box, count: number): Box[] {
   }));
 }
 
+/** However small a panel is, it has a picture. */
 function panel(frame: Box, line: number): PanelPlace {
   const inner = { x: frame.x + EDGE, y: frame.y + EDGE, width: frame.width - 2 * EDGE };
+  const title = Math.min(line, frame.height / 3);
   return {
     frame,
-    title: { ...inner, height: line },
-    picture: { ...inner, y: inner.y + line, height: frame.height - line - 2 * EDGE },
+    title: { ...inner, height: title },
+    picture: { ...inner, y: inner.y + title, height: frame.height - title - 2 * EDGE },
   };
 }
 
