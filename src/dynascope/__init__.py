@@ -40,6 +40,7 @@ from dynascope.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dynascope import analysis as analysis
+    from dynascope import plots as plots
     from dynascope import theory as theory
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _provide(_wiring)
 
 _MODULES = ("analysis", "theory")
+_WITH_EXTRAS = ("plots",)  # modules that need more than is always installed
 _PLACES = {  # where people find what they call so
     **dict.fromkeys(("fit", "run", "train_many"), "ds.train(config, seeds)"),
     **dict.fromkeys(("read", "open", "read_parquet", "load_runs"), "ds.load(folder)"),
@@ -58,6 +60,7 @@ _PLACES = {  # where people find what they call so
     **dict.fromkeys(("sql", "connect"), "ds.query(folder, sql)"),
     **dict.fromkeys(("Dataset", "DataLoader"), "ds.dataset, or ds.Data for your own"),
     **dict.fromkeys(("grad", "gradient", "loss"), "ds.loss_and_gradient"),
+    **dict.fromkeys(("plot", "show", "draw", "figure"), "ds.plots.figure(layout, run)"),
     **dict.fromkeys(("init", "initialize", "init_weights"), "ds.initial_parameters(config, seed)"),
 }
 _LATER = {
@@ -74,7 +77,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
     from types import ModuleType
 
-    if name in _MODULES:
+    if name in (*_MODULES, *_WITH_EXTRAS):
         return import_module(f"dynascope.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
@@ -89,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_MODULES})
+    return sorted({*globals(), *_LATER, *_MODULES, *_WITH_EXTRAS})

@@ -24,6 +24,7 @@ examples:
   dynascope train --seeds 100 --out runs/first
   dynascope report runs/first
   dynascope show runs/first
+  dynascope figure phases runs/first#seed=15 -o phases.pdf
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
   dynascope sweep --example > grid.toml
   dynascope sweep grid.toml --out runs/grid
@@ -56,6 +57,7 @@ COMMANDS = (
         "report", "report what happened in runs: circuit, phases, spikes", "FOLDER [option ...]"
     ),
     Command("show", "show runs in the browser", "FOLDER [option ...]"),
+    Command("figure", "draw runs for papers", "LAYOUT RUN ... -o FILE [option ...]"),
     Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
     Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
     Command("note", "write a note about runs", "RUNS TEXT [option ...]"),

@@ -8,16 +8,16 @@ from dynascope.config_input import ConfigLike
 from dynascope.near_misses import guided
 from dynascope.plots._extents import NOTHING, Extent, framed
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import Page, Sheet, columns_for, curve_rows, legend_of
-from dynascope.plots._sources import Given, views_of
+from dynascope.plots._page import FigurePage, Sheet, columns_for, curve_rows, legend_of
+from dynascope.plots.figure_sources import FigureSource, views_of
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import Panel, check_panels
+from dynascope.plots.panel_registry import Panel, check_panels
 from dynascope.plots.view import MAPS, View
 
 
 @guided
 def panels(
-    *sources: Given,
+    *sources: FigureSource,
     panels: str | Sequence[str] | None = None,
     epochs: int | Iterable[int] = -1,
     config: ConfigLike = None,
@@ -47,7 +47,7 @@ def panels(
     curves = {v * blocks + row: of_block[row] for v in range(len(views)) for row in of_block}
     sheet = Sheet(inches, len(views) * blocks, columns, headings, legend, curves=curves)
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(sheet, palette)
         for v, view in enumerate(views):
             for i, panel in enumerate(chosen):
                 extent = shared_extent(panel, view, views) if same_axes else None

@@ -9,10 +9,10 @@ from dynascope.option_rules import Whole
 from dynascope.plots._curves import lines_of, log_axis
 from dynascope.plots._layout_panels import shared_extent
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import LEGEND, Page, Sheet, legend_of
-from dynascope.plots._sources import Given, one_run
+from dynascope.plots._page import LEGEND, FigurePage, Sheet, legend_of
+from dynascope.plots.figure_sources import FigureSource, one_run
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import PANELS
+from dynascope.plots.panel_registry import PANELS
 from dynascope.plots.view import View, view
 from dynascope.run import Run
 
@@ -22,7 +22,7 @@ _AROUND = 25  # epochs on both sides of a spike
 
 @guided
 def spike(
-    *sources: Given,
+    *sources: FigureSource,
     epoch: int | None = None,
     width: str | float = "page",
     theme: str = "light",
@@ -46,7 +46,7 @@ def spike(
         curves={0: LEGEND, 1: LEGEND},
     )
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(sheet, palette)
         _loss(page, before, 0, None)
         _loss(page, after, 0, chosen)
         for row, each in enumerate(views):
@@ -80,7 +80,7 @@ def around(run: Run, chosen: Spike) -> tuple[View, View]:
     return first, first.at(peak)
 
 
-def _loss(page: Page, seen: View, column: int, around: Spike | None) -> None:
+def _loss(page: FigurePage, seen: View, column: int, around: Spike | None) -> None:
     """Of the whole run, or around the spike."""
     ax = page.axes(0 if around is None else 1, column)
     page.draw(PANELS["loss"], seen, ax)

@@ -16,7 +16,7 @@ from dynascope.plots._drawn import Drawing, DrawnPanel
 from dynascope.plots._look import MARKERS, PublicationFigure, new_figure
 from dynascope.plots._points import SPECS
 from dynascope.plots.palette import Palette
-from dynascope.plots.registry import Panel, give_title
+from dynascope.plots.panel_registry import Panel, give_title
 from dynascope.plots.view import View
 
 LEFT, RIGHT, TOP, BOTTOM = 0.27, 0.1, 0.2, 0.17  # inches around the inside of a panel
@@ -79,7 +79,7 @@ class Sheet:
         return self.above(self.rows) + _LEGEND_ROW * len(self.legend_rows) + 0.04
 
 
-class Page:
+class FigurePage:
     """A figure in the making."""
 
     def __init__(self, sheet: Sheet, palette: Palette) -> None:
