@@ -154,6 +154,13 @@ def log_axis(ax: Axes, lines: Sequence[CurveLine]) -> None:
     ax.set_ylim(low / 1.4, high * 1.4)
 
 
+def show_epochs(ax: Axes, lines: Sequence[CurveLine], low: int, high: int) -> None:
+    """Only these epochs, on a logarithmic axis also only the values that are there."""
+    ax.set_xlim(low, high)
+    if ax.get_yscale() == "log":
+        log_axis(ax, [line._replace(values=line.values[low : high + 1]) for line in lines])
+
+
 def epoch_axis(ax: Axes, last: int) -> None:
     ax.set_xlim(*((0, last) if last > 0 else (-0.5, 0.5)))
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))

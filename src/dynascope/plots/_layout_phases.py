@@ -2,6 +2,7 @@
 
 from dynascope.analysis import phases as phases_of
 from dynascope.near_misses import guided
+from dynascope.plots._curves import lines_of, show_epochs
 from dynascope.plots._look import PublicationFigure, size_of, style, width_in_inches
 from dynascope.plots._page import LEGEND, FigurePage, Sheet, columns_for, legend_of
 from dynascope.plots.figure_sources import FigureSource, one_run
@@ -53,7 +54,9 @@ def _loss(page: FigurePage, views: list[View], scale: str, place: tuple[int, int
     ax = page.axes(*place)
     epochs = [each.epoch for each in views if each.epoch is not None]
     page.draw(PANELS["loss"], views[0], ax, f"Loss, {scale}", scale=scale, marked=[])
-    ax.set_xlim(0, min(views[0].checked_run("phases").epochs, max(_LEAST, _BEYOND * epochs[-1])))
+    run = views[0].checked_run("phases")
+    last = min(run.epochs, max(_LEAST, int(_BEYOND * epochs[-1])))
+    show_epochs(ax, lines_of("loss", run, page.palette), 0, last)
     for numbers, at in numbered_marks(epochs, size_of(ax)[0] / ax.get_xlim()[1]):
         ax.annotate(
             numbers,
@@ -74,7 +77,7 @@ def numbered_marks(epochs: list[int], scale: float) -> list[tuple[str, int]]:
     for a number between them, those of all after the last. `scale`: points for an epoch.
 
     >>> numbered_marks([0, 62, 64, 79], 1.0)
-    [('1', 0), ('2 3', 64), ('4', 79)]
+    [('1', 0), ('2 3 4', 79)]
     """
     made: list[tuple[str, int]] = []
     waiting = ""

@@ -6,7 +6,7 @@ from dynascope.analysis.spikes import Spike
 from dynascope.errors import DynascopeError
 from dynascope.near_misses import guided
 from dynascope.option_rules import Whole
-from dynascope.plots._curves import lines_of, log_axis
+from dynascope.plots._curves import lines_of, show_epochs
 from dynascope.plots._layout_panels import shared_extent
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
 from dynascope.plots._page import LEGEND, FigurePage, Sheet, legend_of
@@ -88,9 +88,4 @@ def _loss(page: FigurePage, seen: View, column: int, around: Spike | None) -> No
         return
     run = seen.checked_run("spike")
     low, high = max(0, around.start - _AROUND), min(run.epochs, around.peak + _AROUND)
-    ax.set_xlim(low, high)
-    lines = [
-        line._replace(values=line.values[low : high + 1])
-        for line in lines_of("loss", run, page.palette)
-    ]
-    log_axis(ax, lines)
+    show_epochs(ax, lines_of("loss", run, page.palette), low, high)

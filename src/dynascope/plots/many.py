@@ -56,7 +56,7 @@ def band(
         on.grid(True)
         on.set_yscale(scale)
         epoch_axis(on, values.shape[1] - 1)
-        give_title(on, curve.replace("_", " ").replace("/", ", "))
+        give_title(on, curve.replace("_", " ").replace("/", ", ").capitalize())
         names = {"median": quantiles[0], "low": quantiles[1], "high": quantiles[2]}
         _remember(on, PanelNumbers(curve, {"epoch": epochs.tolist(), **names}))
     return on
@@ -90,7 +90,7 @@ def sparsity(
             _remember(on, PanelNumbers("sparsity", columns, run, each.epoch))
         on.set(xscale="log", xlabel="threshold", ylim=(-0.02, 1.02))
         on.grid(True)
-        on.legend(loc="upper left")
+        on.legend(loc="lower right")
         give_title(on, "Activations below the threshold")
     return on
 
