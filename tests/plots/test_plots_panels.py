@@ -125,7 +125,9 @@ def test_maps(panel: str, case: str) -> None:
     if run.config.model.dim > 2:
         return  # which places these are is the view's own affair; the page's test looks at them
     chance = np.random.default_rng(0)
-    for row, column in zip(chance.integers(0, height, 40), chance.integers(0, width, 40), strict=True):
+    for row, column in zip(
+        chance.integers(0, height, 40), chance.integers(0, width, 40), strict=True
+    ):
         x, y = x0 + (column + 0.5) * (x1 - x0) / width, y0 + (row + 0.5) * (y1 - y0) / height
         place = np.array([[x, y]])[:, : run.config.model.dim]
         rest = ds.forward(

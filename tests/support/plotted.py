@@ -79,7 +79,7 @@ def _dots(ax: Axes) -> Iterator[Dot]:
     for each in ax.collections:
         if isinstance(each, PathCollection):
             places, fills = np.asarray(each.get_offsets()), each.get_facecolor()
-            assert len(fills) == len(places)
+            fills = fills if len(fills) == len(places) else np.repeat(fills, len(places), axis=0)
             name = _marker(each)
             for (x, y), fill in zip(places, fills, strict=True):
                 yield Dot(float(x), float(y), to_hex(fill), name)

@@ -16,7 +16,7 @@ from dynascope.near_misses import guided
 from dynascope.option_rules import Real
 from dynascope.plots._extents import Extent, framed, over_run
 from dynascope.plots._look import style, width_in_inches
-from dynascope.plots._page import FigurePage, Sheet, columns_for, curve_rows, legend_of
+from dynascope.plots._page import Blocks, FigurePage, legend_of
 from dynascope.plots.figure_sources import FigureSource, one_run
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import Panel, check_panels
@@ -46,21 +46,12 @@ def animate(
     Real(0, above=True).check("fps", fps)
     first, palette, inches = view(one, times[0]), palette_of(theme), width_in_inches(width)
     chosen = check_panels(panels)
-    columns = columns_for(inches, len(chosen))
-    rows, legend = -(-len(chosen) // columns), legend_of(chosen, [first], palette)
-    sheet = Sheet(
-        inches,
-        rows,
-        columns,
-        ["epoch", *[""] * (rows - 1)],
-        legend,
-        curves=curve_rows(chosen, columns),
-    )
+    blocks, legend = Blocks(inches, 1, len(chosen)), legend_of(chosen, [first], palette)
     with style(palette):
-        page = FigurePage(sheet, palette)
+        page = FigurePage(blocks.sheet(chosen, [first.name], legend), palette)
         extents = _extents(chosen, first, times)
         for i, panel in enumerate(chosen):
-            ax = page.axes(i // columns, i % columns)
+            ax = page.axes(*blocks.place(0, i))
             page.draw(panel, first, ax, extent=extents.get(panel.id))
     heading = page.figure.texts[0]
 
