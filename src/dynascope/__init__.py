@@ -41,6 +41,7 @@ from dynascope.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dynascope import analysis as analysis
+    from dynascope import plots as plots
     from dynascope import theory as theory
     from dynascope.sandbox.one_file import export as export
     from dynascope.sandbox.movie import movie as movie
@@ -54,6 +55,7 @@ _provide(_wiring)
 _provide_drawing(_wiring.drawn)
 
 _MODULES = ("analysis", "theory")
+_WITH_EXTRAS = ("plots",)  # modules that need more than is always installed
 _PLACES = {  # where people find what they call so
     **dict.fromkeys(("fit", "run", "train_many"), "ds.train(config, seeds)"),
     **dict.fromkeys(("read", "open", "read_parquet", "load_runs"), "ds.load(folder)"),
@@ -62,6 +64,7 @@ _PLACES = {  # where people find what they call so
     **dict.fromkeys(("sql", "connect"), "ds.query(folder, sql)"),
     **dict.fromkeys(("Dataset", "DataLoader"), "ds.dataset, or ds.Data for your own"),
     **dict.fromkeys(("grad", "gradient", "loss"), "ds.loss_and_gradient"),
+    **dict.fromkeys(("plot", "show", "draw", "figure"), "ds.plots.figure(layout, run)"),
     **dict.fromkeys(("init", "initialize", "init_weights"), "ds.initial_parameters(config, seed)"),
 }
 _LATER = {
@@ -80,7 +83,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
     from types import ModuleType
 
-    if name in _MODULES:
+    if name in (*_MODULES, *_WITH_EXTRAS):
         return import_module(f"dynascope.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
@@ -95,4 +98,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_MODULES})
+    return sorted({*globals(), *_LATER, *_MODULES, *_WITH_EXTRAS})

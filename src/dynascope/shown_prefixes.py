@@ -15,7 +15,7 @@ import numpy as np
 from dynascope.catalog import TASKS
 from dynascope.config import TaskConfig
 
-Row = tuple[int, ...]
+TokenRow = tuple[int, ...]
 
 _TRIES = 32  # draws in a row that may bring nothing new
 _WORD = 2**32
@@ -27,20 +27,20 @@ def item_width(task: TaskConfig) -> int:
     return 2 if TASKS[task.name] == "pairs" else 1
 
 
-def groups_of(task: TaskConfig, most: int) -> list[Row]:
+def groups_of(task: TaskConfig, most: int) -> list[TokenRow]:
     """Groups by sum and then in order: all of them, or `most` drawn ones."""
     found = _every_group(task) if task.kernel.groups <= most else _drawn_groups(task, most)
     return sorted(found, key=lambda group: (sum(group), group))
 
 
-def orderings(group: Row, most: int, width: int = 1) -> list[Row]:
+def orderings(group: TokenRow, most: int, width: int = 1) -> list[TokenRow]:
     """Up to `most` different orderings: rising first, then falling, then drawn ones.
 
     >>> orderings((0, 0, 1), 4)
     [(0, 0, 1), (1, 0, 0), (0, 1, 0)]
     """
     draw = generator(_hash(group))
-    found: dict[Row, None] = {group: None}
+    found: dict[TokenRow, None] = {group: None}
     if len(found) < most:
         found.setdefault(group[::-1])
     wanted = min(most, ordering_count(group, width))
@@ -53,7 +53,7 @@ def orderings(group: Row, most: int, width: int = 1) -> list[Row]:
     return list(found)
 
 
-def ordering_count(group: Row, width: int = 1) -> float:
+def ordering_count(group: TokenRow, width: int = 1) -> float:
     """How many orderings a group of items of this width has, or infinity beyond 2**40."""
     count, equal, items = 1, 0, _items(group, width)
     for i, item in enumerate(items):
@@ -66,12 +66,12 @@ def ordering_count(group: Row, width: int = 1) -> float:
     return count
 
 
-def fillings(vocab: int, size: int, most: int) -> list[Row]:
+def fillings(vocab: int, size: int, most: int) -> list[TokenRow]:
     """Up to `most` different fillings of `size` places: all when they are so few, or drawn ones."""
     if vocab**size <= most:
         return list(itertools.product(range(vocab), repeat=size))
     draw = generator(vocab * 65537 + size)
-    found: dict[Row, None] = {}
+    found: dict[TokenRow, None] = {}
     for _ in range(_TRIES * most):
         if len(found) >= most:
             break
@@ -93,17 +93,17 @@ def generator(seed: int) -> Callable[[], float]:
     return draw
 
 
-def _every_group(task: TaskConfig) -> list[Row]:
+def _every_group(task: TaskConfig) -> list[TokenRow]:
     width = item_width(task)
     kinds = list(itertools.combinations_with_replacement(range(task.vocab), width))
     lists = itertools.combinations_with_replacement(kinds, len(task.positions) // width)
     return [tuple(itertools.chain.from_iterable(each)) for each in lists]
 
 
-def _drawn_groups(task: TaskConfig, most: int) -> list[Row]:
+def _drawn_groups(task: TaskConfig, most: int) -> list[TokenRow]:
     vocab, size = task.vocab, len(task.positions)
     draw = generator(vocab * 65537 + size + 1)
-    found: dict[Row, None] = {}
+    found: dict[TokenRow, None] = {}
     for _ in range(_TRIES * most):
         if len(found) >= most:
             break
@@ -112,7 +112,7 @@ def _drawn_groups(task: TaskConfig, most: int) -> list[Row]:
     return list(found)
 
 
-def _shuffled(items: list[Row], draw: Callable[[], float]) -> list[Row]:
+def _shuffled(items: list[TokenRow], draw: Callable[[], float]) -> list[TokenRow]:
     out = list(items)
     for i in range(len(out) - 1, 0, -1):
         j = math.floor(draw() * (i + 1))
@@ -120,7 +120,7 @@ def _shuffled(items: list[Row], draw: Callable[[], float]) -> list[Row]:
     return out
 
 
-def _items(group: Row, width: int) -> list[Row]:
+def _items(group: TokenRow, width: int) -> list[TokenRow]:
     return [group[i : i + width] for i in range(0, len(group), width)]
 
 

@@ -22,6 +22,7 @@ from dynascope.data import check_tokens
 from dynascope.errors import expected, none_given
 from dynascope.run import Run
 from dynascope.shown_prefixes import (
+    TokenRow,
     fillings,
     groups_of,
     item_width,
@@ -30,7 +31,6 @@ from dynascope.shown_prefixes import (
 )
 
 Array = npt.NDArray[Any]
-Row = tuple[int, ...]
 
 MOST_SEQUENCES = 256
 NO_TARGET = -1  # of a sequence that is not in one's own data
@@ -121,7 +121,7 @@ def _checked(tokens: npt.ArrayLike, task: TaskConfig) -> Array:
     return rows
 
 
-def _chosen(task: TaskConfig) -> list[Row]:
+def _chosen(task: TaskConfig) -> list[TokenRow]:
     width = item_width(task)
     few = task.kernel.groups <= MOST_SEQUENCES
     groups = groups_of(task, MOST_SEQUENCES if few else MOST_SEQUENCES // 4)
@@ -157,7 +157,7 @@ def _room(counts: Sequence[float], suffixes: int) -> tuple[int, int]:
             return o, s
 
 
-def _woven(task: TaskConfig, prefix: Row, suffix: Row) -> Row:
+def _woven(task: TaskConfig, prefix: TokenRow, suffix: TokenRow) -> TokenRow:
     """A prefix at the relevant positions, a suffix at the others."""
     relevant, first, rest = set(task.positions), iter(prefix), iter(suffix)
     return tuple(next(first if t in relevant else rest) for t in range(task.length))
@@ -213,5 +213,3 @@ def _targets_in(run: Run, rows: Array) -> Array:
             if found.get(key := row.tobytes()) == NO_TARGET:
                 found[key] = int(target)
     return np.array([found[row.tobytes()] for row in rows])
-
-

@@ -1,5 +1,6 @@
 """A folder that several modules of the command line begin with, and none changes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = ds.Data(train=(tokens, [1]))
     alone = short(training__batch=1)
     ds.train(alone, seeds=[0], data=data, progress=False).save(folder / "runs/data")
+    kept = ds.train(short(record__weights_every=10), seeds=[4], progress=False)[0]
+    foreign = replace(kept, origin=ds.Origin("import", "0" * 16))
+    ds.Runs([foreign]).save(folder / "runs/imported")
     (folder / "empty").mkdir()
     (folder / "dangling").symlink_to("nowhere")
     (folder / "broken.toml").write_text("[model\ndim = 3")

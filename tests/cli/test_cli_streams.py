@@ -27,6 +27,7 @@ COMMANDS = {
     "merge": "merge {runs} --out {new}",
     "import": "import --help",
     "show": "show --help",
+    "figure": "figure attention {runs}#seed=1 -o {new}.png",
     "refused": "query nowhere 'SELECT 1'",
 }
 FEW = ("version", "train and save", "csv", "refused")  # for what is the same in all of them

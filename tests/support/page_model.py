@@ -19,11 +19,18 @@ def ask_page(script: str, question: object, folder: Path) -> Any:
     (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
     head = f"""
         import {{ readFileSync, writeFileSync }} from "node:fs";
-        const question: any = JSON.parse(readFileSync({json.dumps(str(folder / "question.json"))}, "utf8"));
+        const given = {json.dumps(str(folder / "question.json"))};
+        const question: any = JSON.parse(readFileSync(given, "utf8"));
         const answer = (value: unknown) =>
           writeFileSync({json.dumps(str(folder / "answer.json"))}, JSON.stringify(value));
     """
-    options = ["--bundle", "--format=esm", "--platform=node", "--target=node20", "--log-level=error"]
+    options = [
+        "--bundle",
+        "--format=esm",
+        "--platform=node",
+        "--target=node20",
+        "--log-level=error",
+    ]
     root = f"--define:__ROOT__={json.dumps(str(ROOT))}"
     esbuild = [str(_WEB / "node_modules/.bin/esbuild"), "--loader=ts", f"--sourcefile={entry}"]
     _call([*esbuild, *options, root, f"--outfile={bundle}"], head + script)

@@ -26,6 +26,7 @@ examples:
   dynascope show runs/first
   dynascope export runs/first#seed=15 -o run.html
   dynascope movie runs/first#seed=15 -o run.mp4
+  dynascope figure phases runs/first#seed=15 -o phases.pdf
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
   dynascope sweep --example > grid.toml
   dynascope sweep grid.toml --out runs/grid
@@ -60,6 +61,7 @@ COMMANDS = (
     Command("show", "show runs in the browser", "FOLDER [option ...]"),
     Command("export", "write the sandbox with a run to one file", "RUN [RUN] -o FILE [option ...]"),
     Command("movie", "make a film of a run", "RUN -o FILE [option ...]"),
+    Command("figure", "draw runs for papers", "LAYOUT RUN ... -o FILE [option ...]"),
     Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
     Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
     Command("note", "write a note about runs", "RUNS TEXT [option ...]"),

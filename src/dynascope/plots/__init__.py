@@ -25,8 +25,8 @@ from dynascope.plots.figure import figure as figure
 from dynascope.plots.many import band as band
 from dynascope.plots.many import sparsity as sparsity
 from dynascope.plots.palette import Palette as Palette
+from dynascope.plots.panel_registry import PANELS as PANELS
 from dynascope.plots.panels import FUNCTIONS as _FUNCTIONS
-from dynascope.plots.registry import PANELS as PANELS
 from dynascope.plots.view import View as View
 from dynascope.plots.view import view as view
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from dynascope._kernel import PARAMETER_NAMES
 from dynascope.analysis.run_epochs import kept_epochs, shares
@@ -33,6 +33,7 @@ SYMBOLS = {  # what the paper calls parameters: short, for where there is little
 SETS = ("train", "test", "unseen")
 SHARE_NAMES = {"between": "multiset", "permutation": "ordering", "suffix": "irrelevant tokens"}
 _SMALL, _HANDLE = 5.2, 5.0  # points: letters of a legend, its strokes
+_NARROW = 30.0  # times the lowest value
 _SHARE_EPOCHS = 200  # at which shares are measured: a point or two each
 
 
@@ -152,6 +153,17 @@ def log_axis(ax: Axes, lines: Sequence[CurveLine]) -> None:
     low, high = max(float(above.min()), 1e-16), float(above.max())
     ax.set_yscale("log")
     ax.set_ylim(low / 1.4, high * 1.4)
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    if high < _NARROW * low:  # few powers of ten, or none
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+
+
+def show_epochs(ax: Axes, lines: Sequence[CurveLine], low: int, high: int) -> None:
+    """Only these epochs, on a logarithmic axis also only the values that are there."""
+    ax.set_xlim(low, high)
+    if ax.get_yscale() == "log":
+        log_axis(ax, [line._replace(values=line.values[low : high + 1]) for line in lines])
 
 
 def epoch_axis(ax: Axes, last: int) -> None:

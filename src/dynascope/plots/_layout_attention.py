@@ -6,16 +6,16 @@ from dynascope.near_misses import guided
 from dynascope.plots._attention import DrawnInput
 from dynascope.plots._drawn import Drawing
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import Page, Sheet
-from dynascope.plots._sources import Given, one_run
+from dynascope.plots._page import FigurePage, Sheet
+from dynascope.plots.figure_sources import FigureSource, one_run
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import PANELS, give_title
+from dynascope.plots.panel_registry import PANELS, give_title
 from dynascope.plots.view import view
 
 
 @guided
 def attention(
-    *sources: Given,
+    *sources: FigureSource,
     sequences: npt.ArrayLike | None = None,
     width: str | float = "page",
     theme: str = "light",
@@ -27,7 +27,7 @@ def attention(
     start, palette, inches = end.at(0), palette_of(theme), width_in_inches(width)
     columns = 3
     with style(palette):
-        page = Page(Sheet(inches, 1, columns, aspect=1.25), palette)
+        page = FigurePage(Sheet(inches, 1, columns, aspect=1.25), palette)
         ax = page.axes(0, 0)
         DrawnInput("attention", start, Drawing(ax, palette))
         give_title(ax, "Sequences")

@@ -8,10 +8,10 @@ from dynascope.analysis import VERDICTS, circuit
 from dynascope.config_input import ConfigLike
 from dynascope.near_misses import guided
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import Page, Sheet, legend_of
-from dynascope.plots._sources import Given, views_of
+from dynascope.plots._page import Blocks, FigurePage, legend_of
+from dynascope.plots.figure_sources import FigureSource, views_of
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import check_panels, no_groups
+from dynascope.plots.panel_registry import check_panels, no_groups
 from dynascope.plots.view import View
 
 SHOWN = ("positions", "normalized", "attention", "sequence", "decision_map")
@@ -19,7 +19,7 @@ SHOWN = ("positions", "normalized", "attention", "sequence", "decision_map")
 
 @guided
 def circuits(
-    *sources: Given,
+    *sources: FigureSource,
     panels: str | Sequence[str] = SHOWN,
     config: ConfigLike = None,
     sequences: npt.ArrayLike | None = None,
@@ -36,12 +36,12 @@ def circuits(
     rows = by_verdict(views)
     headings = [_heading(name, each) for name, each in rows.items()]
     legend = legend_of(chosen, list(rows.values()), palette)
-    sheet = Sheet(inches, len(rows), len(chosen), headings, legend)
+    blocks = Blocks(inches, len(rows), len(chosen))
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(blocks.sheet(chosen, headings, legend), palette)
         for row, each in enumerate(rows.values()):
-            for column, panel in enumerate(chosen):
-                page.draw(panel, each, page.axes(row, column))
+            for i, panel in enumerate(chosen):
+                page.draw(panel, each, page.axes(*blocks.place(row, i)))
     return page.figure
 
 

@@ -8,18 +8,18 @@ from dynascope.errors import none_given
 from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import WIDE_LEGEND, Page, Sheet
-from dynascope.plots._sources import Given, views_of
+from dynascope.plots._page import WIDE_LEGEND, FigurePage, Sheet
+from dynascope.plots.figure_sources import FigureSource, views_of
 from dynascope.plots.palette import Palette, palette_of
+from dynascope.plots.panel_registry import PANELS
 from dynascope.plots.panels import SCALES
-from dynascope.plots.registry import PANELS
 from dynascope.plots.view import View
 from dynascope.run import Run
 
 
 @guided
 def gradients(
-    *sources: Given,
+    *sources: FigureSource,
     scale: str | None = None,
     width: str | float = "page",
     theme: str = "light",
@@ -45,7 +45,7 @@ def gradients(
         curves=dict.fromkeys(range(rows), WIDE_LEGEND),
     )
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(sheet, palette)
         for v, each in enumerate(views):
             for i, (panel, how) in enumerate(drawn):
                 ax = page.axes(v * blocks + i // across, i % across)
@@ -53,7 +53,7 @@ def gradients(
     return page.figure
 
 
-def _draw(page: Page, ax: Axes, each: View, panel: str, scale: str) -> None:
+def _draw(page: FigurePage, ax: Axes, each: View, panel: str, scale: str) -> None:
     title = f"{PANELS[panel].title}, {scale}" if panel == "gradients" else ""
     page.draw(PANELS[panel], each, ax, title, scale=scale, marked=[])
     mark_events(ax, each.checked_run(panel), page.palette)

@@ -13,11 +13,11 @@ from dynascope.data import dataset
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.plots._look import PublicationFigure, dress, style, width_in_inches
-from dynascope.plots._page import Page, Sheet
-from dynascope.plots._sources import Given, views_of
-from dynascope.plots.numbers import Numbers
+from dynascope.plots._page import FigurePage, Sheet
+from dynascope.plots.figure_sources import FigureSource, views_of
+from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import Palette, palette_of
-from dynascope.plots.registry import give_title
+from dynascope.plots.panel_registry import give_title
 from dynascope.plots.view import View
 from dynascope.progress import Report
 from dynascope.theory import Landscape, landscape_around
@@ -33,7 +33,7 @@ _BAR = 0.42  # inches beside a panel, for the bar of colours
 
 @guided
 def landscape(
-    *sources: Given,
+    *sources: FigureSource,
     directions: Any = "random",
     toward: tuple[int, int] | None = None,
     extent: float | None = None,
@@ -59,7 +59,7 @@ def landscape(
     columns = min(len(views), max(1, int(inches / 2)))
     rows = -(-len(views) // columns)
     with style(palette):
-        page = Page(
+        page = FigurePage(
             Sheet(inches, rows, columns, curves=dict.fromkeys(range(rows), 0.0), right=_BAR),
             palette,
         )
@@ -121,7 +121,7 @@ def _bar(ax: Axes, filled: Any) -> None:
 
 def _numbers(found: Landscape, each: View) -> Any:
     run = "" if each.run is None else each.run.id
-    return lambda: Numbers("landscape", _columns(found), run, each.epoch)
+    return lambda: PanelNumbers("landscape", _columns(found), run, each.epoch)
 
 
 def _columns(found: Landscape) -> Mapping[str, Any]:

@@ -8,16 +8,16 @@ from dynascope.config_input import ConfigLike
 from dynascope.near_misses import guided
 from dynascope.plots._extents import NOTHING, Extent, framed
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import Page, Sheet, columns_for, curve_rows, legend_of
-from dynascope.plots._sources import Given, views_of
+from dynascope.plots._page import Blocks, FigurePage, legend_of
+from dynascope.plots.figure_sources import FigureSource, views_of
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import Panel, check_panels
+from dynascope.plots.panel_registry import Panel, check_panels
 from dynascope.plots.view import MAPS, View
 
 
 @guided
 def panels(
-    *sources: Given,
+    *sources: FigureSource,
     panels: str | Sequence[str] | None = None,
     epochs: int | Iterable[int] = -1,
     config: ConfigLike = None,
@@ -35,24 +35,17 @@ def panels(
     """
     views, inches = views_of(sources, epochs, config, sequences), width_in_inches(width)
     chosen, palette = check_panels(panels, views[0]), palette_of(theme)
-    columns = columns_for(inches, len(chosen))
-    if len(views) > 1 and len(chosen) <= 6:  # a row for each
-        columns = len(chosen)
-    blocks = -(-len(chosen) // columns)
-    headings = [view.name for view in views for _ in range(blocks)] if len(views) > 1 else []
-    for i in range(len(headings)):
-        headings[i] = headings[i] if i % blocks == 0 else ""
-    legend = legend_of(chosen, views, palette)
-    of_block = curve_rows(chosen, columns)
-    curves = {v * blocks + row: of_block[row] for v in range(len(views)) for row in of_block}
-    sheet = Sheet(inches, len(views) * blocks, columns, headings, legend, curves=curves)
+    blocks = Blocks(inches, len(views), len(chosen))
+    headings = [each.name for each in views] if len(views) > 1 else []
     with style(palette):
-        page = Page(sheet, palette)
-        for v, view in enumerate(views):
+        page = FigurePage(
+            blocks.sheet(chosen, headings, legend_of(chosen, views, palette)), palette
+        )
+        for row, each in enumerate(views):
             for i, panel in enumerate(chosen):
-                extent = shared_extent(panel, view, views) if same_axes else None
-                ax = page.axes(v * blocks + i // columns, i % columns)
-                page.draw(panel, view, ax, extent=extent, all_labels=all_labels)
+                extent = shared_extent(panel, each, views) if same_axes else None
+                ax = page.axes(*blocks.place(row, i))
+                page.draw(panel, each, ax, extent=extent, all_labels=all_labels)
     return page.figure
 
 

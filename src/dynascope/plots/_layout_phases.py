@@ -2,11 +2,12 @@
 
 from dynascope.analysis import phases as phases_of
 from dynascope.near_misses import guided
+from dynascope.plots._curves import lines_of, show_epochs
 from dynascope.plots._look import PublicationFigure, size_of, style, width_in_inches
-from dynascope.plots._page import LEGEND, Page, Sheet, columns_for, legend_of
-from dynascope.plots._sources import Given, one_run
+from dynascope.plots._page import LEGEND, FigurePage, Sheet, columns_for, legend_of
+from dynascope.plots.figure_sources import FigureSource, one_run
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import PANELS, no_groups
+from dynascope.plots.panel_registry import PANELS, no_groups
 from dynascope.plots.view import View, view
 from dynascope.run import Run
 
@@ -15,7 +16,9 @@ _DIGIT = 4.0  # points
 
 
 @guided
-def phases(*sources: Given, width: str | float = "page", theme: str = "light") -> PublicationFigure:
+def phases(
+    *sources: FigureSource, width: str | float = "page", theme: str = "light"
+) -> PublicationFigure:
     """Four snapshots of a run as its analysis dates them (before, clustered, partly classified,
     fitted; what never happened is left out), and the loss on a linear and a logarithmic scale."""
     run, _ = one_run(sources, "phases")
@@ -30,7 +33,7 @@ def phases(*sources: Given, width: str | float = "page", theme: str = "light") -
         inches, rows + 1, columns, legend=legend_of([panel], views, palette), curves={rows: LEGEND}
     )
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(sheet, palette)
         for i, each in enumerate(views):
             title = f"({i + 1}) epoch {each.epoch}"
             page.draw(panel, each, page.axes(i // columns, i % columns), title)
@@ -47,11 +50,13 @@ def snapshot_epochs(run: Run) -> list[int]:
     return sorted(epochs if len(epochs) > 1 else {*epochs, found.measured_to})
 
 
-def _loss(page: Page, views: list[View], scale: str, place: tuple[int, int, int]) -> None:
+def _loss(page: FigurePage, views: list[View], scale: str, place: tuple[int, int, int]) -> None:
     ax = page.axes(*place)
     epochs = [each.epoch for each in views if each.epoch is not None]
     page.draw(PANELS["loss"], views[0], ax, f"Loss, {scale}", scale=scale, marked=[])
-    ax.set_xlim(0, min(views[0].checked_run("phases").epochs, max(_LEAST, _BEYOND * epochs[-1])))
+    run = views[0].checked_run("phases")
+    last = min(run.epochs, max(_LEAST, int(_BEYOND * epochs[-1])))
+    show_epochs(ax, lines_of("loss", run, page.palette), 0, last)
     for numbers, at in numbered_marks(epochs, size_of(ax)[0] / ax.get_xlim()[1]):
         ax.annotate(
             numbers,
@@ -72,7 +77,7 @@ def numbered_marks(epochs: list[int], scale: float) -> list[tuple[str, int]]:
     for a number between them, those of all after the last. `scale`: points for an epoch.
 
     >>> numbered_marks([0, 62, 64, 79], 1.0)
-    [('1', 0), ('2 3', 64), ('4', 79)]
+    [('1', 0), ('2 3 4', 79)]
     """
     made: list[tuple[str, int]] = []
     waiting = ""

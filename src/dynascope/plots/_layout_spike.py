@@ -1,28 +1,30 @@
 """A spike, before and after: where things moved, and what the feed-forward made of it."""
 
+from matplotlib.axes import Axes
+
 from dynascope.analysis import spikes
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.spikes import Spike
 from dynascope.errors import DynascopeError
 from dynascope.near_misses import guided
 from dynascope.option_rules import Whole
-from dynascope.plots._curves import lines_of, log_axis
+from dynascope.plots._curves import lines_of, show_epochs
 from dynascope.plots._layout_panels import shared_extent
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
-from dynascope.plots._page import LEGEND, Page, Sheet, legend_of
-from dynascope.plots._sources import Given, one_run
-from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import PANELS
+from dynascope.plots._page import Blocks, FigurePage, legend_of
+from dynascope.plots.figure_sources import FigureSource, one_run
+from dynascope.plots.palette import Palette, palette_of
+from dynascope.plots.panel_registry import PANELS
 from dynascope.plots.view import View, view
 from dynascope.run import Run
 
-SHOWN = ("normalized", "decision_map", "assemblers", "feed_forward")
+SHOWN = ("loss", "normalized", "decision_map", "assemblers", "feed_forward")
 _AROUND = 25  # epochs on both sides of a spike
 
 
 @guided
 def spike(
-    *sources: Given,
+    *sources: FigureSource,
     epoch: int | None = None,
     width: str | float = "page",
     theme: str = "light",
@@ -37,22 +39,15 @@ def spike(
     shown = [PANELS[name] for name in SHOWN]
     rise = f"the loss has risen from {chosen.before:.2g} to {chosen.height:.2g}"
     headings = [f"{before.name}: before", f"{after.name}: {rise}"]
-    sheet = Sheet(
-        inches,
-        2,
-        len(SHOWN) + 1,
-        headings,
-        legend_of(shown, views, palette),
-        curves={0: LEGEND, 1: LEGEND},
-    )
+    blocks = Blocks(inches, len(views), len(shown))
     with style(palette):
-        page = Page(sheet, palette)
-        _loss(page, before, 0, None)
-        _loss(page, after, 0, chosen)
+        page = FigurePage(blocks.sheet(shown, headings, legend_of(shown, views, palette)), palette)
         for row, each in enumerate(views):
-            for column, panel in enumerate(shown):
-                extent, ax = shared_extent(panel, each, views), page.axes(row, column + 1)
+            for i, panel in enumerate(shown):
+                ax, extent = page.axes(*blocks.place(row, i)), shared_extent(panel, each, views)
                 page.draw(panel, each, ax, extent=extent, before=before if row else None)
+                if panel.id == "loss" and row:
+                    _zoom(ax, run, chosen, palette)
     return page.figure
 
 
@@ -80,17 +75,7 @@ def around(run: Run, chosen: Spike) -> tuple[View, View]:
     return first, first.at(peak)
 
 
-def _loss(page: Page, seen: View, column: int, around: Spike | None) -> None:
-    """Of the whole run, or around the spike."""
-    ax = page.axes(0 if around is None else 1, column)
-    page.draw(PANELS["loss"], seen, ax)
-    if around is None:
-        return
-    run = seen.checked_run("spike")
-    low, high = max(0, around.start - _AROUND), min(run.epochs, around.peak + _AROUND)
-    ax.set_xlim(low, high)
-    lines = [
-        line._replace(values=line.values[low : high + 1])
-        for line in lines_of("loss", run, page.palette)
-    ]
-    log_axis(ax, lines)
+def _zoom(ax: Axes, run: Run, spike: Spike, palette: Palette) -> None:
+    """The loss around the spike."""
+    low, high = max(0, spike.start - _AROUND), min(run.epochs, spike.peak + _AROUND)
+    show_epochs(ax, lines_of("loss", run, palette), low, high)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from dynascope.errors import expected
 from dynascope.option_rules import Choice
-from dynascope.plots.numbers import Numbers, as_csv
+from dynascope.plots.numbers import PanelNumbers, as_csv
 from dynascope.plots.palette import Palette
 
 COLUMN, PAGE = 3.25, 6.75  # inches: the text of one column, and of two, in the usual styles
@@ -46,9 +46,9 @@ class PublicationFigure(Figure):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         FigureCanvasAgg(self)
-        self._numbers: list[Callable[[], Numbers]] = []
+        self._numbers: list[Callable[[], PanelNumbers]] = []
 
-    def show_numbers(self, numbers: Callable[[], Numbers]) -> None:
+    def show_numbers(self, numbers: Callable[[], PanelNumbers]) -> None:
         """Remember what a panel in it shows; computed when somebody asks."""
         self._numbers.append(numbers)
 

@@ -16,7 +16,7 @@ from dynascope.plots._drawn import Drawing, DrawnPanel
 from dynascope.plots._look import MARKERS, PublicationFigure, new_figure
 from dynascope.plots._points import SPECS
 from dynascope.plots.palette import Palette
-from dynascope.plots.registry import Panel, give_title
+from dynascope.plots.panel_registry import Panel, give_title
 from dynascope.plots.view import View
 
 LEFT, RIGHT, TOP, BOTTOM = 0.27, 0.1, 0.2, 0.17  # inches around the inside of a panel
@@ -26,6 +26,7 @@ HEADING = 0.15  # inches above a row that has a name
 _LEGEND_ROW = 0.13
 _LETTER = 0.047  # inches of a letter in a legend, on the whole
 _MOST_GROUPS = 12  # names of multisets in a legend
+_TIGHT = 1.1  # and of one in a row that is to stay together
 NARROWEST = 1.28  # inches of a panel with what is around it
 
 
@@ -79,7 +80,53 @@ class Sheet:
         return self.above(self.rows) + _LEGEND_ROW * len(self.legend_rows) + 0.04
 
 
-class Page:
+@dataclass(frozen=True)
+class Blocks:
+    """Rows of equal panels that may be too many for one line: each row is a block of lines."""
+
+    width: float
+    rows: int
+    count: int  # panels of a row
+
+    @property
+    def columns(self) -> int:
+        """All side by side where that can be read."""
+        wide = self.rows > 1 and self.width / self.count >= _TIGHT
+        return self.count if wide else columns_for(self.width, self.count)
+
+    @property
+    def lines(self) -> int:
+        """In a block."""
+        return -(-self.count // self.columns)
+
+    def place(self, row: int, i: int) -> tuple[int, int]:
+        """Where a panel stands: line of the figure, column."""
+        return row * self.lines + i // self.columns, i % self.columns
+
+    def sheet(
+        self,
+        panels: Sequence[Panel],
+        headings: Sequence[str] = (),
+        legend: Sequence[Any] = (),
+    ) -> Sheet:
+        """For rows of these panels; a heading stands above its block."""
+        rest = [""] * (self.lines - 1)
+        curves = curve_rows(panels, self.columns)
+        return Sheet(
+            self.width,
+            self.rows * self.lines,
+            self.columns,
+            [each for heading in headings for each in (heading, *rest)],
+            legend,
+            curves={
+                row * self.lines + line: room
+                for row in range(self.rows)
+                for line, room in curves.items()
+            },
+        )
+
+
+class FigurePage:
     """A figure in the making."""
 
     def __init__(self, sheet: Sheet, palette: Palette) -> None:

@@ -88,7 +88,7 @@ class DrawnProbabilities(DrawnPanel):
                 out[0], out[1], str(i), ha="center", va="center", fontweight="bold", fontsize=5.5
             )
         self.ax.set(xlim=(-0.12, 1.12), ylim=(-0.14, 1.1 * 3**0.5 / 2))
-        self.ax.set_aspect("equal", adjustable="datalim")
+        self.ax.set_aspect("equal", adjustable="box")
         self.ax.set_axis_off()
 
     def _make_heat(self, view: View) -> None:

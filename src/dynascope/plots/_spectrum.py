@@ -23,7 +23,7 @@ class DrawnSpectrum(DrawnPanel):
         self.ax.axhline(0, color=self.palette["faint"], lw=0.5, zorder=1)
         self._bars = LineCollection([], zorder=2)
         self.ax.add_collection(self._bars, autolim=False)
-        self.ax.set(xticks=[], ylabel="eigenvalue", xlabel="in order of size")
+        self.ax.set(xticks=[], xlabel="eigenvalues, rising")
         self.ax.grid(True, axis="y")
         self._told = self.ax.text(
             0.02,

@@ -16,10 +16,10 @@ from dynascope.near_misses import guided
 from dynascope.option_rules import Real
 from dynascope.plots._extents import Extent, framed, over_run
 from dynascope.plots._look import style, width_in_inches
-from dynascope.plots._page import Page, Sheet, columns_for, curve_rows, legend_of
-from dynascope.plots._sources import Given, one_run
+from dynascope.plots._page import Blocks, FigurePage, legend_of
+from dynascope.plots.figure_sources import FigureSource, one_run
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import Panel, check_panels
+from dynascope.plots.panel_registry import Panel, check_panels
 from dynascope.plots.view import MAPS, View, check_epoch, view
 
 SHOWN = ("attention", "sequence", "decision_map", "probabilities", "loss")
@@ -29,7 +29,7 @@ _SAMPLED = 64  # epochs that decide the axes
 
 @guided
 def animate(
-    run: Given,
+    run: FigureSource,
     panels: str | Sequence[str] = SHOWN,
     *,
     epochs: Iterable[int] | None = None,
@@ -46,21 +46,12 @@ def animate(
     Real(0, above=True).check("fps", fps)
     first, palette, inches = view(one, times[0]), palette_of(theme), width_in_inches(width)
     chosen = check_panels(panels)
-    columns = columns_for(inches, len(chosen))
-    rows, legend = -(-len(chosen) // columns), legend_of(chosen, [first], palette)
-    sheet = Sheet(
-        inches,
-        rows,
-        columns,
-        ["epoch", *[""] * (rows - 1)],
-        legend,
-        curves=curve_rows(chosen, columns),
-    )
+    blocks, legend = Blocks(inches, 1, len(chosen)), legend_of(chosen, [first], palette)
     with style(palette):
-        page = Page(sheet, palette)
+        page = FigurePage(blocks.sheet(chosen, [first.name], legend), palette)
         extents = _extents(chosen, first, times)
         for i, panel in enumerate(chosen):
-            ax = page.axes(i // columns, i % columns)
+            ax = page.axes(*blocks.place(0, i))
             page.draw(panel, first, ax, extent=extents.get(panel.id))
     heading = page.figure.texts[0]
 

@@ -13,11 +13,11 @@ from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.plots._curves import epoch_axis
 from dynascope.plots._look import PublicationFigure, dress, style
-from dynascope.plots.numbers import Numbers
+from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import palette_of
+from dynascope.plots.panel_registry import give_title
 from dynascope.plots.panels import SCALES, check_axes
-from dynascope.plots.registry import give_title
-from dynascope.plots.view import Source, view
+from dynascope.plots.view import ModelSource, view
 from dynascope.run import SOLVED_ACCURACY, Run, Runs
 
 Array = npt.NDArray[Any]
@@ -56,15 +56,15 @@ def band(
         on.grid(True)
         on.set_yscale(scale)
         epoch_axis(on, values.shape[1] - 1)
-        give_title(on, curve.replace("_", " ").replace("/", ", "))
+        give_title(on, curve.replace("_", " ").replace("/", ", ").capitalize())
         names = {"median": quantiles[0], "low": quantiles[1], "high": quantiles[2]}
-        _remember(on, Numbers(curve, {"epoch": epochs.tolist(), **names}))
+        _remember(on, PanelNumbers(curve, {"epoch": epochs.tolist(), **names}))
     return on
 
 
 @guided
 def sparsity(
-    runs: Runs | list[Source] | Source, ax: Axes | None = None, *, theme: str = "light"
+    runs: Runs | list[ModelSource] | ModelSource, ax: Axes | None = None, *, theme: str = "light"
 ) -> Axes:
     """The share of hidden activations below each threshold, a line for each model: solved runs in
     one colour, the others in another."""
@@ -87,10 +87,10 @@ def sparsity(
             named.add(name)
             run = "" if each.run is None else each.run.id
             columns = {"eps": found.eps, "share": found.share}
-            _remember(on, Numbers("sparsity", columns, run, each.epoch))
+            _remember(on, PanelNumbers("sparsity", columns, run, each.epoch))
         on.set(xscale="log", xlabel="threshold", ylim=(-0.02, 1.02))
         on.grid(True)
-        on.legend(loc="upper left")
+        on.legend(loc="lower right")
         give_title(on, "Activations below the threshold")
     return on
 
@@ -115,7 +115,7 @@ def _quantiles(between: object) -> tuple[float, float]:
     raise expected("between", "two rising shares, such as (0.25, 0.75)", between)
 
 
-def _remember(ax: Axes, numbers: Numbers) -> None:
+def _remember(ax: Axes, numbers: PanelNumbers) -> None:
     figure = ax.get_figure(root=True)
     if isinstance(figure, PublicationFigure):
         figure.show_numbers(lambda: numbers)

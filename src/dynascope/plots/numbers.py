@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Column = Sequence[Any] | npt.NDArray[Any]
+NumberColumn = Sequence[Any] | npt.NDArray[Any]
 
 _FIRST = ("run", "epoch", "panel")
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class PanelNumbers:
     """What a panel shows, a row for each thing that is drawn."""
 
     panel: str
-    columns: Mapping[str, Column]  # of one length
+    columns: Mapping[str, NumberColumn]  # of one length
     run: str = ""  # its id; of weights without a run none
     epoch: int | None = None  # None: all of them, which then is a column
 
@@ -28,10 +28,10 @@ class Numbers:
         return len(next(iter(self.columns.values()), ()))
 
 
-def as_csv(all_numbers: Sequence[Numbers]) -> str:
+def as_csv(all_numbers: Sequence[PanelNumbers]) -> str:
     """One table of all panels (RFC 4180): a cell is empty where a panel has no such column.
 
-    >>> print(as_csv([Numbers("tokens", {"token": [0, 1], "x": [0.1, 2.0]}, "ab", 3)]))
+    >>> print(as_csv([PanelNumbers("tokens", {"token": [0, 1], "x": [0.1, 2.0]}, "ab", 3)]))
     run,epoch,panel,token,x
     ab,3,tokens,0,0.1
     ab,3,tokens,1,2.0
@@ -50,7 +50,7 @@ def as_csv(all_numbers: Sequence[Numbers]) -> str:
     return out.getvalue()
 
 
-def _plain(column: Column) -> list[Any]:
+def _plain(column: NumberColumn) -> list[Any]:
     """As Python has them: a float32 is written in the digits that give it back as a double."""
     is_float = isinstance(column, np.ndarray) and column.dtype.kind == "f"
     return np.asarray(column, float).tolist() if is_float else list(column)

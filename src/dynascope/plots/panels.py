@@ -17,8 +17,8 @@ from dynascope.option_rules import Choice
 from dynascope.plots._drawn import Drawing
 from dynascope.plots._look import PublicationFigure, new_figure, style
 from dynascope.plots.palette import palette_of
-from dynascope.plots.registry import PANELS, Panel
-from dynascope.plots.view import Source, View, view
+from dynascope.plots.panel_registry import PANELS, Panel
+from dynascope.plots.view import ModelSource, View, view
 
 _TEXTS = {entry.id: entry.text for entry in entries()}
 SCALES = ("log", "linear")
@@ -30,7 +30,7 @@ class PanelFunction(Protocol):
 
     def __call__(
         self,
-        source: Source,
+        source: ModelSource,
         ax: Axes | None = None,
         *,
         epoch: int = -1,
@@ -57,7 +57,7 @@ _DOC = """{title}: {text}
 
 def _function(panel: Panel) -> PanelFunction:
     def draw(
-        source: Source,
+        source: ModelSource,
         ax: Axes | None = None,
         *,
         epoch: int = -1,

@@ -67,7 +67,7 @@ class ClassMap(NamedTuple):
 class _Values:
     """What weights make of the pairs and sequences that are shown."""
 
-    def __init__(self, shown: "Shown", parameters: Parameters) -> None:
+    def __init__(self, shown: "ShownModel", parameters: Parameters) -> None:
         self._shown, self.parameters = shown, parameters
 
     @cached_property
@@ -96,7 +96,7 @@ class _Values:
         }[panel]()
 
 
-class Shown:
+class ShownModel:
     """What stays the same over a run: which points there are, and on which planes."""
 
     def __init__(self, config: Config, sequences: ShownSequences, of: Run | Parameters) -> None:
@@ -139,7 +139,7 @@ class Shown:
 class View:
     """One model at one moment; `plots.view` makes it. Give it to as many panels as you like."""
 
-    def __init__(self, shown: Shown, parameters: Parameters, epoch: int | None) -> None:
+    def __init__(self, shown: ShownModel, parameters: Parameters, epoch: int | None) -> None:
         self.shown, self.parameters, self.epoch = shown, parameters, epoch
         self._values = _Values(shown, parameters)
 
@@ -229,12 +229,12 @@ class View:
         return f"View({self.name or self.parameters!r})"
 
 
-Source = Run | Parameters | Head | View
+ModelSource = Run | Parameters | Head | View
 
 
 @guided
 def view(
-    source: Source,
+    source: ModelSource,
     epoch: int = -1,
     *,
     config: ConfigLike = None,
@@ -256,11 +256,11 @@ def view(
     if isinstance(source, Head | Parameters):
         weights, known = source if isinstance(source, Head) else (source, config)
         parameters, checked = check_fit(weights, known)
-        shown = Shown(checked, sequences_of_task(checked.task, sequences), parameters)
+        shown = ShownModel(checked, sequences_of_task(checked.task, sequences), parameters)
         return View(shown, parameters, None)
     run = _one_run(source)
     epoch = check_epoch(run, epoch)
-    shown = Shown(run.config, sequences_of_run(run, sequences), run)
+    shown = ShownModel(run.config, sequences_of_run(run, sequences), run)
     return View(shown, run.parameters(epoch), epoch)
 
 

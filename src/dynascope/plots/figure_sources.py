@@ -8,14 +8,14 @@ import numpy.typing as npt
 
 from dynascope.config_input import ConfigLike
 from dynascope.errors import DynascopeError, expected, none_given
-from dynascope.plots.view import Source, View, view
+from dynascope.plots.view import ModelSource, View, view
 from dynascope.run import Run, Runs
 
-Given = Source | Runs | tuple[Run, int]
+FigureSource = ModelSource | Runs | tuple[Run, int]
 
 
 def views_of(
-    given: Sequence[Given],
+    given: Sequence[FigureSource],
     epochs: int | Iterable[int] = -1,
     config: ConfigLike = None,
     sequences: npt.ArrayLike | None = None,
@@ -37,7 +37,7 @@ def views_of(
     return made
 
 
-def one_run(given: Sequence[Given], layout: str) -> tuple[Run, int | None]:
+def one_run(given: Sequence[FigureSource], layout: str) -> tuple[Run, int | None]:
     """The run that a layout is about, and the epoch that was named with it, if one was."""
     sources = _spread_out(given)
     if len(sources) != 1:
@@ -54,7 +54,7 @@ def one_run(given: Sequence[Given], layout: str) -> tuple[Run, int | None]:
     return source, None if epoch == -1 else epoch
 
 
-def _spread_out(given: Sequence[Given]) -> list[Any]:
+def _spread_out(given: Sequence[FigureSource]) -> list[Any]:
     sources: list[Any] = []
     for each in given:
         if isinstance(each, Runs) or (isinstance(each, list) and each):

@@ -16,7 +16,7 @@ from dynascope.plots._drawn import Drawing, DrawnPanel
 from dynascope.plots._points import SPECS, DrawnPoints
 from dynascope.plots._probabilities import DrawnProbabilities
 from dynascope.plots._spectrum import DrawnSpectrum
-from dynascope.plots.numbers import Numbers
+from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.view import View
 
 
@@ -44,11 +44,11 @@ class Panel(NamedTuple):
             give_title(how.ax, self.title)
         return made
 
-    def numbers(self, view: View) -> Numbers:
+    def numbers(self, view: View) -> PanelNumbers:
         """What it shows, as numbers."""
         run = "" if view.run is None else view.run.id
         epoch = None if self.drawn.has_run else view.epoch
-        return Numbers(self.id, self.drawn.columns(self.id, view), run, epoch)
+        return PanelNumbers(self.id, self.drawn.columns(self.id, view), run, epoch)
 
 
 # In the order in which the page lays them out: that of the data's way through the model.
