@@ -25,7 +25,7 @@ const OPTIONS = {
 const workersInside = {
   name: "workers-inside",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/worker-scripts$/ }, () => ({ path: here("worker-scripts.ts") }));
+    onResolve({ filter: /\/worker-scripts$/ }, () => ({ path: here("worker-scripts.ts") }));
     onResolve({ filter: /^worker:/ }, ({ path }) => ({
       path: here(`../src/workers/${path.slice("worker:".length)}-worker.ts`),
       namespace: "worker",

@@ -2,6 +2,7 @@
 // place of src/workers/worker-scripts.ts.
 
 import circuit from "worker:circuit";
+import gif from "worker:gif";
 import scene from "worker:scene";
 import sum from "worker:sum";
 import type { WorkerName } from "../src/workers/worker-scripts";
@@ -13,6 +14,7 @@ const ADDRESSES: Record<WorkerName, string> = {
   scene: addressed(scene),
   circuit: addressed(circuit),
   sum: addressed(sum),
+  gif: addressed(gif),
 };
 
 export function newWorker(name: WorkerName): Worker {

@@ -4,14 +4,13 @@ import type { Pixels } from "../drawing/pixels";
 import { gifDelay } from "../model/film/film-plan";
 import type { FilmSink } from "./film-sinks";
 import type { FilmWriter } from "./film-writer";
-import type { FromGifWorker, ToGifWorker } from "./gif-protocol";
+import type { FromGifWorker, ToGifWorker } from "../workers/gif-protocol";
+import { newWorker } from "../workers/worker-scripts";
 
 const MOST_QUEUED = 3; // frames that wait for the worker
 
 export class GifWriter implements FilmWriter {
-  private readonly worker = new Worker(new URL("./gif-worker.ts", import.meta.url), {
-    type: "module",
-  });
+  private readonly worker = newWorker("gif");
   private given = 0;
   private place = 0; // in the file
   private failed: Error | null = null;
