@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from dynascope import analysis as analysis
     from dynascope import plots as plots
     from dynascope import theory as theory
-    from dynascope.sandbox.one_file import export as export
     from dynascope.sandbox.movie import movie as movie
+    from dynascope.sandbox.one_file import export as export
     from dynascope.store import DamageWarning as DamageWarning
     from dynascope.store import load as load
     from dynascope.store import merge as merge

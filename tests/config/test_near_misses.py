@@ -86,7 +86,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "no folder": (lambda: any_.load(), "call it as load(folder, strict=False"),
     "a path": (lambda: any_.load(path="runs"), "did you mean folder='runs'?"),
     "own data": (lambda: any_.Data(x=1, y=2), "did you mean train=1?"),
-    "no config": (lambda: any_.analysis.circuit(1), "call it as circuit(parameters, config, progress=True)"),
+    "no config": (lambda: any_.analysis.circuit(1), "as circuit(parameters, config, progress"),
     "advance": (lambda: any_.Trainer().advance(epoch=3), "did you mean epochs=3?"),
     "curvature": (lambda: any_.theory.ideal_head(vocab=3), 'replace({"task.vocab": 3})'),
     "in the module": (lambda: any_.circuit, "did you mean ds.analysis.circuit?"),

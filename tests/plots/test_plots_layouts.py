@@ -293,7 +293,11 @@ def test_the_numbers_are_those_that_are_drawn(panel: str) -> None:
     assert {row["panel"] for row in rows} == {panel}
     assert {row["run"] for row in rows} == {run.id}
     seen = ds.plots.view(run, 5)
-    if panel in POINT_PANELS and "map" not in panel:
+    if panel == "neurons":
+        ends = np.concatenate([seen.units("receptors"), seen.units("assemblers")])
+        found = [[float(row["x"]), float(row["y"])] for row in rows]
+        assert found == ends.tolist()
+    elif panel in POINT_PANELS and "map" not in panel:
         points = np.array([[float(row["x"]), float(row["y"])] for row in rows])
         count = len(seen.points(panel))
         assert np.array_equal(points[:count], seen.points(panel))

@@ -16,7 +16,7 @@ from dynascope.plots._labels import Label, PlacedLabels
 from dynascope.plots._look import size_of
 from dynascope.plots._markers import MarkedPoints, point_radius
 from dynascope.plots.palette import PointStyle
-from dynascope.plots.view import MAPS, View
+from dynascope.plots.view import MAPS, UNITS_OVER, View
 
 Array = npt.NDArray[Any]
 
@@ -47,6 +47,7 @@ SPECS = {
     "sequence_normalized": PointSpec("sequence", circle=True),
     "receptors": PointSpec("unit", spokes=True),
     "assemblers": PointSpec("unit", spokes=True),
+    "neurons": PointSpec("sequence", 0.6, circle=True),
     "feed_forward": PointSpec("sequence"),
     "output": PointSpec("sequence", groups=True),
     "output_map": PointSpec("sequence"),
@@ -59,12 +60,13 @@ class DrawnPoints(DrawnPanel):
     @property
     def points_of(self) -> str:
         """The panel whose points these are."""
-        return MAPS.get(self.panel, self.panel)
+        return UNITS_OVER if self.panel == "neurons" else MAPS.get(self.panel, self.panel)
 
     def make(self, view: View) -> None:
         spec, ax = SPECS[self.panel], self.ax
         self._styles = styles_of(self.panel, view, self.palette)
-        extent = self.how.extent or framed(view.extent(self.points_of))
+        framing = self.points_of if self.panel in MAPS else self.panel
+        extent = self.how.extent or framed(view.extent(framing))
         self._extent = Extent(*extent)
         ax.set(xlim=extent[:2], ylim=extent[2:])
         ax.set_aspect("equal", adjustable="box")
@@ -90,7 +92,7 @@ class DrawnPoints(DrawnPanel):
             self._map.update(view)
         self.points.move(points)
         if self._spokes is not None:
-            self._spokes.set_segments(_spokes(points))
+            self._spokes.set_segments(spokes(points))
         if self._query is not None:
             (x, y) = view.query[0]
             self._query.set_UVC([x], [y])
@@ -123,7 +125,7 @@ class DrawnPoints(DrawnPanel):
         self._spokes = None
         if spec.spokes:
             fills = [style.fill for style in self._styles]
-            lines = _spokes(view.points(self.points_of))
+            lines = spokes(view.points(self.points_of))
             self._spokes = LineCollection(lines, colors=fills, linewidths=0.5, alpha=0.4, zorder=2)
             self.ax.add_collection(self._spokes, autolim=False)
 
@@ -247,6 +249,6 @@ def sequence_keys(view: View) -> dict[str, Sequence[Any]]:
     return {"sequence": view.sequences.names(), "target": targets}
 
 
-def _spokes(points: Array) -> list[Array]:
+def spokes(points: Array) -> list[Array]:
     """From the origin to each point."""
     return list(np.stack([np.zeros_like(points), points], axis=1))

@@ -13,6 +13,7 @@ from dynascope.glossary import entries
 from dynascope.plots._attention import DrawnAttention
 from dynascope.plots._curves import DrawnCurves, legend_rows
 from dynascope.plots._drawn import Drawing, DrawnPanel
+from dynascope.plots._neurons import DrawnNeurons
 from dynascope.plots._points import SPECS, DrawnPoints
 from dynascope.plots._probabilities import DrawnProbabilities
 from dynascope.plots._spectrum import DrawnSpectrum
@@ -54,12 +55,24 @@ class Panel(NamedTuple):
 # In the order in which the page lays them out: that of the data's way through the model.
 ORDER = (
     *("tokens", "positions", "embeddings", "normalized", "attention", "values", "sequence"),
-    *("decision_map", "sequence_normalized", "receptors", "assemblers", "feed_forward", "output"),
-    *("output_map", "probabilities", "loss", "accuracy", "gradients", "shares", "hessian"),
+    *("decision_map", "sequence_normalized", "receptors", "assemblers", "neurons"),
+    *(
+        "feed_forward",
+        "output",
+        "output_map",
+        "probabilities",
+        "loss",
+        "accuracy",
+        "gradients",
+        "shares",
+        "hessian",
+    ),
 )
 
 
 def _drawn_by(panel: str) -> type[DrawnPanel]:
+    if panel == "neurons":
+        return DrawnNeurons
     if panel in SPECS:
         return DrawnPoints
     return {

@@ -42,6 +42,10 @@ PAIR_STAGES = {"embeddings": "embedding", "normalized": "normalized", "values": 
 SEQUENCE_STAGES = ("sequence", "sequence_normalized", "feed_forward", "output")
 MAPS = {"decision_map": "sequence", "output_map": "output"}
 
+# Hidden units over what they respond to: the panel whose plane and points these share.
+UNITS_OVER = "sequence_normalized"
+UNIT_ENDS = ("receptors", "assemblers")
+
 
 class PanelPlane(NamedTuple):
     """A point v has the coordinates (axes[0] . v, axes[1] . v)."""
@@ -185,6 +189,10 @@ class View:
         """[1, 2]: on the plane of the normalised embeddings."""
         return self._projected("normalized", self.parameters.query[None])
 
+    def units(self, end: str) -> Array:
+        """[units, 2]: receptors or assemblers on the plane of the sequences that they meet."""
+        return self._projected(UNITS_OVER, self._values.vectors(end))
+
     @property
     def activations(self) -> Activations:
         """Every value of the sequences that are shown."""
@@ -192,6 +200,9 @@ class View:
 
     def extent(self, panel: str) -> Extent:
         """What the axes of a panel of points need to hold."""
+        if panel == "neurons":
+            ends = [extent_of(self.units(end)) for end in UNIT_ENDS]
+            return self.extent(UNITS_OVER).union(ends[0]).union(ends[1])
         extent, radius = extent_of(self.points(panel)), self.shown.radius
         if panel in ("normalized", "sequence_normalized") and radius is not None:
             extent = extent.union(circle(radius))
