@@ -149,7 +149,7 @@ axes[0]""",
 three = run.config.replace({{"task.vocab": 3}})
 (tuned,) = ds.train(three, seeds=[15], start=run)
 ds.plots.figure("panels", tuned, epochs=[0, 1000], {_CIRCUIT})""",
-        "Trained with two tokens, then with three: a new row of the token embedding begins at random.",
+        "Trained with two tokens, then with three: the new row of E begins at random.",
     ),
 )
 
@@ -187,12 +187,19 @@ def save(entry: Entry) -> None:
     small.save(FOLDER / f"{entry.name}.png", optimize=True)
 
 
+_HEAD = """\
+# Gallery
+
+One picture for every panel and every layout, with the line that makes it, and figures of the paper
+from our own runs. [Figures](figures.md) says how they work. All are drawn by
+[figures/gallery.py](figures/gallery.py), with these runs:
+"""
+
+
 def page() -> str:
     """The text of docs/gallery.md."""
     parts = [
-        "# Gallery\n\nOne picture for every panel and every layout, with the line that makes it, and figures "
-        "of the paper from our own runs.\n[Figures](figures.md) says how they work. All are drawn by "
-        "[figures/gallery.py](figures/gallery.py),\nwith these runs:\n",
+        _HEAD,
         f"<!-- not run: docs/figures/gallery.py runs it -->\n```python\n{RUNS}```\n",
         "## Panels\n",
         *_table([*panels(), *MORE]),
