@@ -326,3 +326,31 @@ def test_images_are_few(spiky: ds.Run) -> None:
     for ax in figure.axes:
         assert len(ax.collections) <= 12
         assert len([each for each in ax.get_children() if isinstance(each, AxesImage)]) <= 1
+
+
+def test_views_stay_at_their_own_epochs() -> None:
+    before = ds.plots.view(drawn_run("default"), 3)
+    figure = ds.plots.figure("panels", before, before.at(5), panels="tokens", same_axes=True)
+    assert [text.get_text() for text in figure.texts] == ["seed 3, epoch 3", "seed 3, epoch 5"]
+    assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
+    again = ds.plots.figure("panels", before, panels="tokens", epochs=[0, 12])
+    assert [text.get_text() for text in again.texts] == ["seed 3, epoch 0", "seed 3, epoch 12"]
+
+
+def test_maps_name_their_classes() -> None:
+    """The number of a class stands where the model gives that class, off the points."""
+    head = ds.theory.ideal_head(ds.Config())
+    ax = ds.plots.output_map(head)
+    numbers = {text.get_text(): text.get_position() for text in ax.texts if text.get_visible()}
+    assert set(numbers) == {"0", "1"}
+    for c, place in numbers.items():
+        rest = ds.forward(
+            head.parameters, [[0] * 12], head.config.model, patch={"output": [list(place)]}
+        )
+        assert rest.logits[0].argmax() == int(c)
+
+
+def test_sets_are_told_apart_without_colours() -> None:
+    ax = ds.plots.loss(drawn_run("default"))
+    assert ax.lines[0].get_linestyle() == "-"
+    assert ax.lines[1].get_linestyle() == "--"

@@ -119,6 +119,7 @@ def test_maps(panel: str, case: str) -> None:
     ax = drawn_on(panel, run, epoch=epoch)
     assert_same(dots(ax), expected_dots(run, epoch, points))
     (image,) = ax.images
+    assert image.origin == "lower"
     colours = np.asarray(image.get_array())
     height, width = colours.shape[:2]
     x0, x1, y0, y1 = image.get_extent()

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.contour import QuadContourSet
+from matplotlib.text import Text
 
 from dynascope.plots._extents import Extent
+from dynascope.plots._look import size_of
 from dynascope.plots.palette import Palette
-from dynascope.plots.view import ClassMap, View
+from dynascope.plots.view import MAPS, ClassMap, View
 
 Array = npt.NDArray[Any]
 
 _LINE = 0.45  # alpha of the lines between classes
+_ROOM = 6.0  # points around a class's number
 _LEAST = 2  # points along an axis that lines can be drawn through
 
 
@@ -44,7 +47,9 @@ class DrawnMap:
             interpolation="bilinear",
             zorder=0,
         )
+        self._names: dict[int, Text] = {}
         self._draw_lines(found)
+        self._name_classes(found, view)
 
     def update(self, view: View) -> None:
         found = view.class_map(self._panel.panel, self._extent)
@@ -52,6 +57,7 @@ class DrawnMap:
         for lines in self._lines:  # matplotlib cannot move level lines
             lines.remove()
         self._draw_lines(found)
+        self._name_classes(found, view)
 
     @staticmethod
     def columns(panel: str, view: View, extent: Extent) -> Mapping[str, Any]:
@@ -86,6 +92,47 @@ class DrawnMap:
                         zorder=1,
                     )
                 )
+
+    def _name_classes(self, found: ClassMap, view: View) -> None:
+        """The number of each class where there is most room for it: fills are equally light, so
+        that print without colours would not tell them apart."""
+        for text in self._names.values():
+            text.set_visible(False)
+        for c, (x, y, room) in roomiest(found, view.points(MAPS[self._panel.panel])).items():
+            wide = room * size_of(self._panel.ax)[0] / found.logits.shape[1]
+            if wide < _ROOM:
+                continue
+            if c not in self._names:
+                look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6, "zorder": 2}
+                self._names[c] = self._panel.ax.text(
+                    0, 0, str(c), color=self._panel.palette["quiet"], **look
+                )
+            self._names[c].set(position=(x, y), visible=True)
+
+
+def roomiest(found: ClassMap, points: Array) -> dict[int, tuple[float, float, float]]:
+    """For each class, the place of the map that is farthest from other classes, from points and
+    from the edge, and how many cells that is."""
+    from scipy.ndimage import distance_transform_edt
+
+    height, width, classes = found.logits.shape
+    if height <= _LEAST or not np.isfinite(found.logits).all():
+        return {}
+    x0, x1, y0, y1 = found.extent
+    sound = points[np.isfinite(points).all(axis=1)]
+    columns = np.floor((sound[:, 0] - x0) / (x1 - x0) * width).astype(int)
+    rows = np.floor((sound[:, 1] - y0) / (y1 - y0) * height).astype(int)
+    inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
+    best = found.logits.argmax(axis=-1)
+    best[rows[inside], columns[inside]] = -1
+    made = {}
+    for c in range(classes):
+        free = np.pad(best == c, 1)
+        far = distance_transform_edt(free)[1:-1, 1:-1]
+        row, column = np.unravel_index(int(far.argmax()), far.shape)
+        x, y = found.centres
+        made[c] = (float(x[column]), float(y[row]), float(far[row, column]))
+    return made
 
 
 def colours_of(logits: Array, palette: Palette) -> Array:

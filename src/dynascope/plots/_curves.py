@@ -13,7 +13,7 @@ from dynascope.analysis.run_epochs import kept_epochs, shares
 from dynascope.errors import DynascopeError
 from dynascope.findings.spread import spread
 from dynascope.plots._drawn import DrawnPanel
-from dynascope.plots._look import size_of
+from dynascope.plots._look import show_grid, size_of
 from dynascope.plots.palette import Palette, palette_of
 from dynascope.plots.view import View
 from dynascope.run import Run
@@ -37,6 +37,13 @@ _NARROW = 30.0  # times the lowest value
 _SHARE_EPOCHS = 200  # at which shares are measured: a point or two each
 
 
+Dashes = str | tuple[int, tuple[float, ...]]
+
+# In print without colours, too, sets are told apart, and biases from the weights they go with.
+SET_DASHES: dict[str, Dashes] = {"train": "-", "test": (0, (3, 1)), "unseen": (0, (1, 1))}
+BIAS_DASHES: Dashes = (0, (4, 2))
+
+
 class CurveLine(NamedTuple):
     """A curve, and how it looks."""
 
@@ -45,7 +52,7 @@ class CurveLine(NamedTuple):
     colour: str
     epochs: Array
     values: Array
-    dashed: bool = False
+    dashes: Dashes = "-"
 
 
 class DrawnCurves(DrawnPanel):
@@ -58,6 +65,7 @@ class DrawnCurves(DrawnPanel):
         run = view.checked_run(self.panel)
         lines = lines_of(self.panel, run, self.palette)
         self.lines = draw_lines(self.ax, lines)
+        show_grid(self.ax, self.palette)
         if self.panel in ("accuracy", "shares"):
             self.ax.set_ylim(-0.02, 1.03)
         elif self.how.scale == "log":
@@ -100,21 +108,27 @@ def lines_of(panel: str, run: Run, palette: Palette) -> list[CurveLine]:
 def _sets(what: str, run: Run, palette: Palette) -> list[CurveLine]:
     colours: Any = palette.colours["curves"]
     names = [each for each in SETS if f"{each}_{what}" in run.curves]
-    return [_line(run, f"{each}_{what}", each, colours[each]) for each in names]
+    return [_line(run, f"{each}_{what}", each, colours[each], SET_DASHES[each]) for each in names]
 
 
 def _gradients(run: Run, palette: Palette) -> list[CurveLine]:
     colours: Any = palette.colours["parameters"]
     names = [each for each in PARAMETER_NAMES if f"grad_norm/{each}" in run.curves]
     return [
-        _line(run, f"grad_norm/{each}", SYMBOLS[each], colours[each], each.endswith("_bias"))
-        for each in names  # biases in the colour of the weights they go with
+        _line(
+            run,
+            f"grad_norm/{each}",
+            SYMBOLS[each],
+            colours[each],
+            BIAS_DASHES if each.endswith("_bias") else "-",
+        )
+        for each in names
     ]
 
 
-def _line(run: Run, curve: str, name: str, colour: str, dashed: bool = False) -> CurveLine:
+def _line(run: Run, curve: str, name: str, colour: str, dashes: Dashes) -> CurveLine:
     values = run.curves[curve]
-    return CurveLine(name, curve, colour, np.arange(len(values)), values, dashed)
+    return CurveLine(name, curve, colour, np.arange(len(values)), values, dashes)
 
 
 def _shares(run: Run, palette: Palette) -> list[CurveLine]:
@@ -130,17 +144,15 @@ def draw_lines(ax: Axes, lines: Sequence[CurveLine]) -> list[Any]:
     """The first line is drawn last: where lines meet, it is the one to see."""
     made = []
     for i, line in enumerate(lines):
-        style = (0, (4, 2)) if line.dashed else "-"
         made += ax.plot(
             line.epochs,
             line.values,
             color=line.colour,
-            ls=style,
+            ls=line.dashes,
             lw=0.8,
             label=line.name,
             zorder=3 - 0.01 * i,
         )
-    ax.grid(True)
     return made
 
 

@@ -37,9 +37,9 @@ def phases(
         for i, each in enumerate(views):
             title = f"({i + 1}) epoch {each.epoch}"
             page.draw(panel, each, page.axes(i // columns, i % columns), title)
-        half = columns // 2
-        for scale, column, wide in (("linear", 0, half), ("log", half, columns - half)):
-            _loss(page, views, scale, (rows, column, wide))
+        half = columns / 2
+        for i, scale in enumerate(("linear", "log")):
+            _loss(page, views, scale, (rows, i * half, half))
     return page.figure
 
 
@@ -50,7 +50,7 @@ def snapshot_epochs(run: Run) -> list[int]:
     return sorted(epochs if len(epochs) > 1 else {*epochs, found.measured_to})
 
 
-def _loss(page: FigurePage, views: list[View], scale: str, place: tuple[int, int, int]) -> None:
+def _loss(page: FigurePage, views: list[View], scale: str, place: tuple[int, float, float]) -> None:
     ax = page.axes(*place)
     epochs = [each.epoch for each in views if each.epoch is not None]
     page.draw(PANELS["loss"], views[0], ax, f"Loss, {scale}", scale=scale, marked=[])

@@ -4,7 +4,7 @@ text in PDF and SVG however the figure is saved.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -139,6 +139,10 @@ def dress(ax: Axes, palette: Palette) -> None:
         pad=1.5,
     )
     ax.set_axisbelow(True)
+
+
+def show_grid(ax: Axes, palette: Palette, axis: Literal["both", "x", "y"] = "both") -> None:
+    ax.grid(True, axis=axis, color=palette["grid"], linewidth=0.5, linestyle="-", alpha=1)
 
 
 def size_of(ax: Axes) -> tuple[float, float]:

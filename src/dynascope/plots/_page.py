@@ -140,7 +140,7 @@ class FigurePage:
             )
         self._write_legend()
 
-    def axes(self, row: int, column: int, columns: int = 1) -> Axes:
+    def axes(self, row: int, column: float, columns: float = 1) -> Axes:
         """A panel's place, `columns` wide."""
         sheet = self.sheet
         each = sheet.width / sheet.columns

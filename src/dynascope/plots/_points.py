@@ -13,7 +13,7 @@ from dynascope.plots._class_map import DrawnMap
 from dynascope.plots._drawn import DrawnPanel
 from dynascope.plots._extents import Extent, framed
 from dynascope.plots._labels import Label, PlacedLabels
-from dynascope.plots._look import size_of
+from dynascope.plots._look import show_grid, size_of
 from dynascope.plots._markers import MarkedPoints, point_radius
 from dynascope.plots.palette import PointStyle
 from dynascope.plots.view import MAPS, UNITS_OVER, View
@@ -74,7 +74,7 @@ class DrawnPoints(DrawnPanel):
         self._radius = point_radius(size_of(ax)[0]) * spec.scale
         self._map = DrawnMap(self, view, self._extent) if self.panel in MAPS else None
         if self._map is None:
-            ax.grid(True)
+            show_grid(ax, self.palette)
         if view.config.model.dim == 1:
             ax.set_yticks([])
         self._scaffold(view, spec)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from matplotlib.colors import LinearSegmentedColormap
 
 from dynascope.plots._drawn import DrawnPanel
-from dynascope.plots._look import size_of
+from dynascope.plots._look import show_grid, size_of
 from dynascope.plots._markers import MarkedPoints, point_radius
 from dynascope.plots._points import sequence_keys
 from dynascope.plots.view import View
@@ -64,7 +64,7 @@ class DrawnProbabilities(DrawnPanel):
         self.ax.set(xlim=(-0.03, 1.03), ylim=(len(names), 0), xticks=[0, 0.5, 1])
         self.ax.set_xticklabels(["0", "0.5", "1"])
         self.ax.axvline(0.5, color=self.palette["faint"], lw=0.5, ls=(0, (3, 3)), zorder=1)
-        self.ax.grid(True, axis="x")
+        show_grid(self.ax, self.palette, "x")
         self._group_names(view, np.arange(len(names)) + 0.5)
 
     def _group_names(self, view: View, middles: Array) -> None:

@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import SymmetricalLogLocator
 
 from dynascope.plots._drawn import DrawnPanel
-from dynascope.plots._look import size_of
+from dynascope.plots._look import show_grid, size_of
 from dynascope.plots.view import View
 from dynascope.theory import Spectrum, curvature
 
@@ -24,7 +24,7 @@ class DrawnSpectrum(DrawnPanel):
         self._bars = LineCollection([], zorder=2)
         self.ax.add_collection(self._bars, autolim=False)
         self.ax.set(xticks=[], xlabel="eigenvalues, rising")
-        self.ax.grid(True, axis="y")
+        show_grid(self.ax, self.palette, "y")
         self._told = self.ax.text(
             0.02,
             0.98,

@@ -29,7 +29,8 @@ def views_of(
         source, at = each, wanted
         if _is_pair(each):
             source, at = each[0], [each[1]]
-        if not isinstance(source, Run | View) or (isinstance(source, View) and not source.run):
+        own = isinstance(source, View) and (source.run is None or at == [-1])  # stays as it is
+        if own or not isinstance(source, Run | View):
             made.append(view(source, config=config, sequences=sequences))
             continue
         first = _known(source, made) or view(source, at[0], config=config, sequences=sequences)

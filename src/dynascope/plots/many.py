@@ -12,7 +12,7 @@ from dynascope.errors import expected, none_given
 from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.plots._curves import epoch_axis
-from dynascope.plots._look import PublicationFigure, dress, style
+from dynascope.plots._look import PublicationFigure, dress, show_grid, style
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import give_title
@@ -53,7 +53,7 @@ def band(
         on.fill_between(epochs, *quantiles[1:], color=shade, alpha=0.25, lw=0, zorder=2)
         name = label or f"median of {len(values)} runs"
         on.plot(epochs, quantiles[0], color=shade, lw=1, label=name, zorder=3)
-        on.grid(True)
+        show_grid(on, palette)
         on.set_yscale(scale)
         epoch_axis(on, values.shape[1] - 1)
         give_title(on, curve.replace("_", " ").replace("/", ", ").capitalize())
@@ -89,7 +89,7 @@ def sparsity(
             columns = {"eps": found.eps, "share": found.share}
             _remember(on, PanelNumbers("sparsity", columns, run, each.epoch))
         on.set(xscale="log", xlabel="threshold", ylim=(-0.02, 1.02))
-        on.grid(True)
+        show_grid(on, palette)
         on.legend(loc="lower right")
         give_title(on, "Activations below the threshold")
     return on
