@@ -34,6 +34,8 @@ def run_places() -> dict[str, str]:
         **dict.fromkeys(("plot", "show"), _NO_PLOT),
         **dict.fromkeys(("save", "to_disk", "table", "frame"), "ds.Runs([run]).save(folder)"),
         **dict.fromkeys(("train", "fit", "resume", "advance"), "run.continued(epochs)"),
+        **dict.fromkeys(("export", "to_html", "html"), "ds.export(run, 'run.html')"),
+        **dict.fromkeys(("widget", "browse"), "run.sandbox()"),
         "forward": "ds.forward(run.parameters(), tokens, run.config)",
         "results": "run.summary()",
     }

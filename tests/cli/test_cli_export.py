@@ -49,15 +49,15 @@ def test_a_stop_leaves_no_file(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In the middle of the analyses."""
+    """Just before the analyses."""
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    analysis = run_archive.analysis_answers.analysis
+    curves = run_archive.run_answers.curves
 
-    def stopped(run: Any, check: Any) -> bytes:
+    def stopped(run: Any) -> Any:
         os.kill(os.getpid(), end)
-        return analysis(run, check)
+        return curves(run)
 
-    monkeypatch.setattr(run_archive.analysis_answers, "analysis", stopped)
+    monkeypatch.setattr(run_archive.run_answers, "curves", stopped)
     monkeypatch.chdir(store.parent)
     try:
         assert main(["export", "store#seed=1", "-o", "run.html"]) == 1

@@ -115,6 +115,10 @@ BAD = {
             "export runs/first#seed=0 runs/first#seed=1 runs/first#seed=2 -o run.html",
             "runs: expected one run, or two to compare, but got more than two",
         ),
+        bad(
+            "export runs/first#seed=0@3 runs/first#seed=1@4 -o run.html",
+            "runs/first#seed=1@4: expected an epoch after the first run only, but got another one",
+        ),
         bad("export runs/one -o run.pdf", "run.pdf: expected a name that ends with .html or .htm"),
         bad("export runs/one -o empty", "ends with .html"),
         bad("export runs/one -o nowhere/run.html", "cannot be written (there is no such folder)"),

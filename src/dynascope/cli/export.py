@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.address import parse, resolve
 from dynascope.cli.arguments import number
+from dynascope.errors import Description, expected
 from dynascope.printing import print
 
 ABOUT = """\
@@ -54,8 +55,7 @@ def run(options: Namespace) -> int:
     runs = [resolve(text)[0] for text in options.runs]
     check_runs(runs)
     target = check_new_file(options.out, (".html", ".htm"), options.overwrite, "--overwrite")
-    epoch = parse(options.runs[0]).epoch
-    shown = Shown(runs[0].id, epoch, runs[1].id if len(runs) > 1 else None)
+    shown = Shown(runs[0].id, _epoch(options.runs), runs[1].id if len(runs) > 1 else None)
     with CtrlC() as ctrl_c:
         watch = Watch(ctrl_c, None if options.quiet else Bar())
         page = one_file(runs, shown, options.every, options.curvature, watch)
@@ -64,3 +64,11 @@ def run(options: Namespace) -> int:
     if not options.quiet:
         print(f"{options.out}: {len(page) / 1e6:.1f} MB; open it in a browser.")
     return 0
+
+
+def _epoch(named: list[str]) -> int | None:
+    """At which the file opens: one slider moves both runs."""
+    first, *rest = (parse(text).epoch for text in named)
+    if any(epoch not in (None, first) for epoch in rest):
+        raise expected(named[1], "an epoch after the first run only", Description("another one"))
+    return first

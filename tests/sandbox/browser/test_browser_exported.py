@@ -16,7 +16,7 @@ import dynascope as ds
 HOSTILE = '</script><img src=x onerror="window.hacked=1">\u2028<!--<script>window.hacked=1</script>'
 
 # All that a view shows: of what is drawn how many bytes, and a hash of them.
-_SEEN = """() => JSON.stringify(dynascope.slots.value.map((slot) => {
+_SEEN = """(mapped) => JSON.stringify(dynascope.slots.value.map((slot) => {
     const bits = (array) => {
         let hash = 5381;
         for (const byte of new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
@@ -25,8 +25,9 @@ _SEEN = """() => JSON.stringify(dynascope.slots.value.map((slot) => {
     const scene = slot.scene.value;
     const points = Object.entries(scene.points).map(([name, { x, y }]) => [name, bits(x), bits(y)]);
     const arrays = ["scores", "attention", "hidden", "probabilities", "predictions"];
-    const maps = Object.entries(scene.maps).map(
-        ([name, map]) => [name, map.width, map.width ? map.extent : null]);
+    const maps = mapped.map((name) => {
+        const { width, extent, logits } = scene.maps[name];
+        return [name, width, width ? extent : null, bits(logits)]; });
     return { epoch: scene.epoch, source: scene.source, finite: scene.finite, points, maps,
         arrays: arrays.map((name) => bits(scene[name])),
         curves: Object.entries(slot.curves).map(([name, curve]) => [name, bits(curve)]),
@@ -105,15 +106,26 @@ def exporting(browser: Browser, tmp_path: Path) -> Iterator[Exporter]:
         each.context.close()
 
 
-def same_view(first: Sandbox, second: Sandbox) -> None:
-    """Maps follow the axes a moment later: until then they may differ."""
-    wanted = first.page.evaluate(_SEEN)
+FIXED = "&axes=fixed"  # those that follow depend on what was seen before
+
+
+MAPS = ("decision_map", "output_map")
+
+
+def same_view(first: Sandbox, second: Sandbox, maps: tuple[str, ...] = MAPS) -> None:
+    """Maps, of which those are made that are in sight, follow the axes a moment later: until then
+    they may differ."""
+
+    def seen(page: Sandbox) -> str:
+        return str(page.page.evaluate(_SEEN, list(maps)))
+
     for _ in range(50):
-        if second.page.evaluate(_SEEN) == wanted:
+        if seen(first) == seen(second):
             return
         second.page.wait_for_timeout(100)
-        wanted = first.page.evaluate(_SEEN)
-    assert json.loads(second.page.evaluate(_SEEN)) == json.loads(wanted)
+    for one, other in zip(json.loads(seen(first)), json.loads(seen(second)), strict=True):
+        for part, value in one.items():
+            assert (part, other[part]) == (part, value)
 
 
 EPOCHS = {"diverged": [0, 1]}
@@ -125,8 +137,8 @@ def test_the_file_shows_what_the_server_shows(
 ) -> None:
     run, file = runs[name], exporting(runs[name])
     for epoch in EPOCHS.get(name, [0, 17, 40]):
-        page.open(run, epoch=epoch)
-        file.open(run, epoch=epoch)
+        page.open(run, epoch=epoch, more=FIXED)
+        file.open(run, epoch=epoch, more=FIXED)
         same_view(page, file)
     for each in (page, file):
         each.page.wait_for_function(_ANALYSED)
@@ -154,12 +166,23 @@ def test_it_is_scrubbed_and_played(exporting: Exporter, runs: dict[str, ds.Run])
     expect(file.epoch).to_have_text("epoch 40")
 
 
+def test_panels_are_saved_as_when_served(
+    page: Sandbox, exporting: Exporter, runs: dict[str, ds.Run]
+) -> None:
+    file = exporting(runs["plain"])
+    for each in (page, file):
+        each.open(runs["plain"], epoch=20)
+    for how in ("Save as SVG", "Data as CSV"):
+        assert file.saved("sequence", how) == page.saved("sequence", how)
+
+
 def test_two_runs_side_by_side(page: Sandbox, exporting: Exporter, runs: dict[str, ds.Run]) -> None:
     file = exporting(runs["plain"], runs["wide"], epoch=9)
     file.page.goto(file.address)
     file.shows(9, 9)
-    page.open(runs["plain"], runs["wide"], epoch=9)
-    same_view(page, file)
+    for each in (page, file):
+        each.open(runs["plain"], runs["wide"], epoch=9, more=FIXED)
+    same_view(page, file, maps=("decision_map",))  # the other is further down
     expect(file.page.locator(".half h2")).to_have_count(2)
 
 
@@ -207,7 +230,7 @@ def test_typed_sequences_of_own_data_have_targets(
     typed = "".join(str(each) for each in tokens[0])
     file = exporting(runs["own data"])
     for each in (page, file):
-        each.open(runs["own data"], epoch=5, more=f"&seq={typed}")
+        each.open(runs["own data"], epoch=5, more=f"{FIXED}&seq={typed}")
     same_view(page, file)
     targets = "() => [...dynascope.slots.value[0].sequences.value.targets]"
     assert file.page.evaluate(targets) == page.page.evaluate(targets)

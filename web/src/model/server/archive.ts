@@ -81,7 +81,8 @@ function span(
 }
 
 function notHere(): Response {
-  const error = "This is not part of the exported file; export it again with a newer dynascope.";
+  const error =
+    "The exported file does not hold this; open it without what follows # in its address.";
   return new Response(JSON.stringify({ error }), { status: 404 });
 }
 

@@ -90,7 +90,10 @@ test("what is not in it is said to be missing", async () => {
   for (const ask of [() => answers.runs(), () => answers.run("cd"), () => answers.analysis("ab")])
     await assert.rejects(
       ask(),
-      (error) => error instanceof ApiError && error.status === 404 && /export/.test(error.message),
+      (error) =>
+        error instanceof ApiError &&
+        error.status === 404 &&
+        /exported file does not hold/.test(error.message),
     );
 });
 
