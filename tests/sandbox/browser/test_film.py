@@ -137,6 +137,9 @@ def test_paper_has_the_stage_alone(fresh: Opener, runs: dict[str, ds.Run]) -> No
     page.page.emulate_media(media="print")
     expect(sheet).to_be_visible()
     expect(page.page.locator(".app")).to_be_hidden()
+    sheets = page.page.pdf(prefer_css_page_size=True)
+    assert sheets.count(b"/MediaBox") == 1  # one page
+    assert b"/Font" in sheets  # letters are letters
     page.page.emulate_media(media="screen")
     expect(sheet).to_be_hidden()
     page.page.evaluate("dispatchEvent(new Event('afterprint'))")

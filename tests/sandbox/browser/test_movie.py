@@ -125,6 +125,22 @@ def test_a_run_in_memory_has_its_movie(tmp_path: Path) -> None:
     assert len(decoded(made.path).frames) == 5
 
 
+def test_a_hessian_that_is_named_is_computed_first(runs: dict[str, ds.Run], tmp_path: Path) -> None:
+    made = ds.movie(
+        runs["noted"],
+        tmp_path / "run.mp4",
+        panels=["hessian"],
+        epochs=(0, 150),
+        every=150,
+        size=SIZE,
+        browser=CHROMIUM,
+        progress=False,
+    )
+    first, last = decoded(made.path).frames
+    panel = slice(40, int(0.75 * SIZE[1]))
+    assert difference(first[panel], last[panel]) > 0.2  # eigenvalues of two epochs
+
+
 def test_epochs_that_were_not_kept_are_computed_again(
     runs: dict[str, ds.Run], tmp_path: Path
 ) -> None:

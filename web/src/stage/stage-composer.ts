@@ -9,6 +9,7 @@ import { percent, short } from "../model/number-text";
 import type { Palette } from "../model/palette";
 import { phaseAt } from "../model/phase-bands";
 import type { Panel, ViewState } from "../model/types";
+import { weightsNote } from "../model/weights-note";
 import { painterOf, TITLES } from "../panels/all-panels";
 import type { Frame, Painter } from "../panels/painter";
 import { halfTitle } from "../panels/panel-grid";
@@ -77,28 +78,30 @@ export class StageComposer {
     const { colours } = this.palette;
     pen.rect(0, 0, this.size.width, this.size.height, colours.page);
     this.layout.halves.forEach((half, i) =>
-      half.panels.forEach((place, j) => this.panel(pen, place, this.view.panels[i]![j]!, i)),
+      half.panels.forEach((place, j) => this.panel(pen, place, this.view.panels[i]![j]!)),
     );
     this.head(pen);
     this.boxed(pen, this.layout.track);
   }
 
-  /** The texts that change with the epoch. */
+  /** The texts that change with the epoch, or lie over a picture. */
   texts(pen: Pen, moment: StageMoment): void {
-    this.layout.halves.forEach(({ title }, i) => {
-      if (title) this.halfTitle(pen, title, this.view.slots[i]!, moment.epoch);
+    this.layout.halves.forEach(({ title, panels }, i) => {
+      const slot = this.view.slots[i]!;
+      if (title) this.halfTitle(pen, title, slot, moment.epoch);
+      panels.forEach((place, j) => this.note(pen, place, this.view.panels[i]![j]!, slot));
     });
     this.told(pen, moment.epoch);
   }
 
   /** A word on what a picture shows, above it. */
-  private panel(pen: Pen, { frame, title }: PanelPlace, name: Panel, half: number): void {
+  private panel(pen: Pen, { frame, title }: PanelPlace, name: Panel): void {
     const { colours } = this.palette;
     this.boxed(pen, frame);
     const heading = TITLES[name];
     const style = { colour: colours.ink, size: 11.5 * this.layout.type, bold: true };
     const y = middle(title);
-    const right = this.note(pen, title, name, half);
+    const right = title.x + title.width - 6;
     const [text, end] = fitted(heading.title, style, title.x + 7, right);
     pen.text(text, title.x + 7, y, style);
     const formula = { colour: colours.quiet, size: 11 * this.layout.type, italic: true };
@@ -106,14 +109,13 @@ export class StageComposer {
       pen.text(heading.formula, end + 6, y, formula);
   }
 
-  /** That a plane is a projection; where the title has to end for it. */
-  private note(pen: Pen, title: Box, name: Panel, half: number): number {
-    const right = title.x + title.width - 6;
-    const share = planeShare(name, this.view.slots[half]!);
-    if (share === null) return right;
+  /** That a plane is a projection: painters leave room for it above their points. */
+  private note(pen: Pen, { picture }: PanelPlace, name: Panel, slot: Slot): void {
+    const share = planeShare(name, slot);
+    if (share === null) return;
+    const [right, top] = [picture.x + picture.width - 9, picture.y + 7 * this.layout.type];
     const style = { colour: this.palette.colours.quiet, size: 9.5 * this.layout.type };
-    pen.text(`plane, ${share}`, right, middle(title), { ...style, anchor: "end" });
-    return right - textWidth(`plane, ${share}`, style) - 6;
+    pen.text(`plane, ${share}`, right, top, { ...style, anchor: "end" });
   }
 
   private head(pen: Pen): void {
@@ -164,6 +166,7 @@ export class StageComposer {
     if (slots[1]?.role === "run") write("left:", { colour: colours.quiet }, 6);
     for (const set of ["train", "test"] as const)
       write(lossTold(slot, set, slotEpoch(slot, epoch)), { colour: colours.curves[set] }, 14);
+    write(notKept(slot, slotEpoch(slot, epoch)), { colour: colours.warning }, 14);
     if (slots[1]?.role === "run") write("— left run ┄ right run", { colour: colours.quiet }, 0);
   }
 
@@ -248,6 +251,14 @@ function endingOf(slots: readonly Slot[]): string {
   if (!slot || slots[1]?.role === "run") return "";
   const found = [sumKindOf(slot), verdictOf(slot)].filter((each) => each !== null);
   return found.length ? `at the end: ${found.join(" · ")}` : "";
+}
+
+/** That the weights are those of another epoch, where there are no others. */
+function notKept({ scene, notReplayable }: Slot, wanted: number): string {
+  const shown = scene.value;
+  if (shown?.source !== "nearest") return "";
+  const why = notReplayable.value;
+  return weightsNote({ wanted, shown, awaited: null, recomputable: false, why })?.text ?? "";
 }
 
 function lossTold(slot: Slot, set: "train" | "test", epoch: number): string {
