@@ -1,6 +1,7 @@
 """Files that people name for what is made for them: there whole, or not at all.
 
-What can go wrong with the name is found out before the work that fills the file.
+What can go wrong with the name is found out before the work that fills the file. That is written
+under a temporary name beside its place, synced, and renamed over what was there before.
 """
 
 import contextlib
@@ -8,9 +9,11 @@ import errno
 import os
 import secrets
 from collections.abc import Sequence
+from io import BufferedRandom
 from pathlib import Path
+from types import TracebackType
 
-from dynascope.errors import Description, DynascopeError, expected, shown
+from dynascope.errors import Description, DynascopeError, did_you_mean, expected, shown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -21,46 +24,86 @@ class FileWriteError(DynascopeError):
     code = 1  # not the user's mistake
 
 
-def check_new_file(
-    path: "str | os.PathLike[str]", endings: Sequence[str], overwrite: bool, overwriting: str
-) -> Path:
-    """The path of a file that can be made; `overwriting` says how to ask for replacing one."""
+def check_new_file(path: "str | os.PathLike[str]", endings: Sequence[str]) -> Path:
+    """The path of a file that can be made; `endings` are with their dots."""
     target = _path_of(path)
-    if target.suffix.lower() not in endings:
-        raise expected(str(path), f"a name that ends with {' or '.join(endings)}", target.name)
+    ending = target.suffix.lower()
+    if ending not in endings:
+        near = did_you_mean(ending, endings)
+        raise expected(str(path), f"a name that ends with {listed(endings)}", target.name, near)
     try:
         if target.is_dir():
             raise expected(str(path), "the name of a file", Description("that of a folder"))
-        if os.path.lexists(target) and not overwrite:
-            raise DynascopeError(
-                f"{path}: there is a file with this name; choose another, or replace it with "
-                f"{overwriting}."
-            )
         _probe(target)
     except OSError as error:
         raise DynascopeError(
-            f"{path}: cannot be written ({_reason(error)}); choose another."
+            f"{path}: cannot be written ({_reason(error)}); choose another place."
         ) from None
     return target
 
 
-def write_new_file(path: Path, contents: bytes) -> None:
-    """Written under a temporary name, synced, renamed."""
-    temporary = _temporary(path)
-    try:
-        with open(temporary, "xb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
+def listed(endings: Sequence[str]) -> str:
+    """
+    >>> listed([".pdf"]), listed([".pdf", ".svg", ".png"])
+    ('.pdf', '.pdf, .svg or .png')
+    """
+    *first, last = endings
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+class NewFile:
+    """A file in the making: in its block `file` takes bytes anywhere; `finish` gives it its name.
+
+    Left without `finish`, by an error or Ctrl-C, nothing is left behind.
+    """
+
+    file: BufferedRandom
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._temporary = _temporary(path)
+
+    def __enter__(self) -> "NewFile":
+        try:
+            self.file = open(self._temporary, "x+b")
+        except OSError as error:
+            raise self._failed(error) from None
+        return self
+
+    def finish(self) -> None:
+        """All is written."""
+        try:
+            self.file.flush()
+            os.fsync(self.file.fileno())
+            self.file.close()
+            os.replace(self._temporary, self.path)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(OSError):  # closing writes what is left, which may fail as well
+            self.file.close()
         with contextlib.suppress(OSError):
-            temporary.unlink()
+            os.unlink(self._temporary)
         if isinstance(error, OSError):
-            raise FileWriteError(
-                f"{path}: cannot be written ({_reason(error)}); nothing was saved."
-            ) from None
-        raise
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> FileWriteError:
+        return FileWriteError(
+            f"{self.path}: cannot be written ({_reason(error)}); nothing was saved."
+        )
+
+
+def write_new_file(path: Path, contents: bytes) -> None:
+    """All of a file at once."""
+    with NewFile(path) as made:
+        made.file.write(contents)
+        made.finish()
 
 
 def _path_of(path: object) -> Path:
@@ -75,6 +118,7 @@ def _path_of(path: object) -> Path:
 
 def _probe(target: Path) -> None:
     """Whether a file can be made there, found out by doing so."""
+    os.stat(target.parent)
     temporary = _temporary(target)
     temporary.touch(exist_ok=False)
     temporary.unlink()
@@ -82,7 +126,6 @@ def _probe(target: Path) -> None:
 
 def _temporary(target: Path) -> Path:
     # Not all of a long name: with what is added, it could be too long.
-    os.stat(target.parent)
     return target.with_name(f".{target.name[:32]}.{secrets.token_hex(6)}")
 
 

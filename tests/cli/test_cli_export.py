@@ -28,16 +28,13 @@ def test_a_run_becomes_a_file(store: Path) -> None:
     assert sorted(each.name for each in store.parent.iterdir()) == ["run.html", "store"]
 
 
-def test_a_file_is_replaced_only_if_asked_for(
+def test_a_file_is_replaced_in_silence(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(store.parent)
     Path("run.html").write_text("mine")
     command = ["export", "store#seed=1", "store#seed=0", "-o", "run.html", "--quiet"]
-    assert main(command) == 2
-    assert "replace it with --overwrite" in capsys.readouterr().err
-    assert Path("run.html").read_text() == "mine"
-    assert main([*command, "--overwrite"]) == 0
+    assert main(command) == 0
     assert capsys.readouterr() == ("", "")
     assert len(Path("run.html").read_text(encoding="utf-8")) > 10**5
 

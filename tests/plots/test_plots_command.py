@@ -5,6 +5,7 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from plotted import drawn_run
@@ -64,12 +65,12 @@ def test_a_failure_while_drawing_leaves_the_old_file(
     out = tmp_path / "x.png"
     out.write_text("old")
 
-    def full(*where: object, **how: object) -> None:
-        Path(str(where[1])).write_bytes(b"half of it")
+    def full(figure: object, file: BinaryIO, **how: object) -> None:
+        file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dynascope.plots._look.PublicationFigure.savefig", full)
-    assert main(["figure", "attention", f"{store}#seed=15", "-o", str(out)]) == 2
+    assert main(["figure", "attention", f"{store}#seed=15", "-o", str(out)]) == 1
     assert out.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["x.png"]
 

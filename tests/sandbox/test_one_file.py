@@ -158,7 +158,6 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path, case: str) -> None:
 NAMES = {
     "run.txt": "a name that ends with .html or .htm",
     "run": "a name that ends with .html or .htm",
-    "taken.html": "there is a file with this name; choose another, or replace it with overwrite",
     "folder.html": "the name of a file, but got that of a folder",
     "nowhere/run.html": "cannot be written (there is no such folder)",
     "taken.html/run.html": "cannot be written",
@@ -176,9 +175,9 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> N
     assert (tmp_path / "taken.html").read_text() == "mine"
 
 
-def test_a_file_is_replaced_if_asked_for(tmp_path: Path) -> None:
+def test_a_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "run.html").write_text("mine")
-    assert exported(tmp_path / "run.html", three()[0], overwrite=True)
+    assert exported(tmp_path / "run.html", three()[0])
 
 
 def test_without_the_built_client_it_says_what_to_run(

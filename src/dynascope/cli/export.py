@@ -38,7 +38,6 @@ def add_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="add the exact Hessian at a few epochs; this takes ten seconds or more",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -48,13 +47,19 @@ def run(options: Namespace) -> int:
     from dynascope.cli.train_and_save import Watch
     from dynascope.new_file import check_new_file, write_new_file
     from dynascope.progress import Bar
-    from dynascope.sandbox.one_file import check_every, check_runs, one_file, warn_if_large
+    from dynascope.sandbox.one_file import (
+        ENDINGS,
+        check_every,
+        check_runs,
+        one_file,
+        warn_if_large,
+    )
     from dynascope.sandbox.store_answers import Shown
 
     check_every(options.every, "--every")
     runs = [resolve(text)[0] for text in options.runs]
     check_runs(runs)
-    target = check_new_file(options.out, (".html", ".htm"), options.overwrite, "--overwrite")
+    target = check_new_file(options.out, ENDINGS)
     shown = Shown(runs[0].id, _epoch(options.runs), runs[1].id if len(runs) > 1 else None)
     with CtrlC() as ctrl_c:
         watch = Watch(ctrl_c, None if options.quiet else Bar())

@@ -2,20 +2,19 @@
 
 import inspect
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dynascope.cli.address import parse, resolve, resolve_many
 from dynascope.cli.arguments import number
-from dynascope.cli.new_file import check_file, write_file
 from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.figure_layouts import LAYOUTS
+from dynascope.new_file import NewFile, check_new_file, write_new_file
 from dynascope.printing import print
 
 if TYPE_CHECKING:
     from dynascope.plots.figure_sources import FigureSource
 
-ENDINGS = ("pdf", "svg", "png")
+ENDINGS = (".pdf", ".svg", ".png")
 _RESOLUTION = 300  # dots per inch of a PNG
 _OF_MANY = ("circuits",)  # layouts that choose among the runs of a folder
 # Of what is not the picture: without a date, the same figure is the same file.
@@ -74,8 +73,8 @@ def run(options: Namespace) -> int:
     """Everything that can be refused is refused before anything is drawn or written."""
     if options.layout not in LAYOUTS:
         raise unknown("", options.layout, LAYOUTS, kind="layout")
-    out = check_file(options.out, "--out", ENDINGS)
-    data = None if options.data is None else check_file(options.data, "--data", ("csv",))
+    out = check_new_file(options.out, ENDINGS)
+    data = None if options.data is None else check_new_file(options.data, [".csv"])
     from dynascope import plots
 
     given = _options(options, plots.LAYOUTS[options.layout])
@@ -83,12 +82,11 @@ def run(options: Namespace) -> int:
     kind = out.suffix.lower().removeprefix(".")
     numbers = None if data is None else made.numbers()
 
-    def draw(file: Path) -> None:
-        made.savefig(file, format=kind, dpi=_RESOLUTION, metadata=_METADATA[kind])
-
-    write_file(out, draw)
+    with NewFile(out) as drawn:
+        made.savefig(drawn.file, format=kind, dpi=_RESOLUTION, metadata=_METADATA[kind])
+        drawn.finish()
     if data is not None and numbers is not None:
-        write_file(data, lambda file: _write_text(file, numbers))
+        write_new_file(data, numbers.encode())
     print(f"Drew {out}.", *([] if data is None else [f"Wrote {data}."]))
     return 0
 
@@ -136,8 +134,3 @@ def _width(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-def _write_text(file: Path, text: str) -> None:
-    with open(file, "w", encoding="utf-8", newline="") as out:
-        out.write(text)

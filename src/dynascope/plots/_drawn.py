@@ -14,7 +14,7 @@ from dynascope.plots.view import View
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class PanelDrawing:
     """How a panel is to be drawn."""
 
     ax: Axes
@@ -34,7 +34,7 @@ class DrawnPanel(ABC):
     has_run: ClassVar[bool] = False  # shows the whole run, not one epoch of it
     square: ClassVar[bool] = True  # one unit has the same length in x and y
 
-    def __init__(self, panel: str, view: View, how: Drawing) -> None:
+    def __init__(self, panel: str, view: View, how: PanelDrawing) -> None:
         self.panel, self.how, self.ax, self.palette = panel, how, how.ax, how.palette
         dress(self.ax, self.palette)
         self.make(view)

@@ -4,7 +4,7 @@ import numpy.typing as npt
 
 from dynascope.near_misses import guided
 from dynascope.plots._attention import DrawnInput
-from dynascope.plots._drawn import Drawing
+from dynascope.plots._drawn import PanelDrawing
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
 from dynascope.plots._page import FigurePage, Sheet
 from dynascope.plots.figure_sources import FigureSource, one_run
@@ -29,7 +29,7 @@ def attention(
     with style(palette):
         page = FigurePage(Sheet(inches, 1, columns, aspect=1.25), palette)
         ax = page.axes(0, 0)
-        DrawnInput("attention", start, Drawing(ax, palette))
+        DrawnInput("attention", start, PanelDrawing(ax, palette))
         give_title(ax, "Sequences")
         for column, each in ((1, start), (2, end)):
             title = f"Attention, epoch {each.epoch}"

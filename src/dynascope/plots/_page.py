@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from dynascope.plots._drawn import Drawing, DrawnPanel
+from dynascope.plots._drawn import DrawnPanel, PanelDrawing
 from dynascope.plots._look import MARKERS, PublicationFigure, new_figure
 from dynascope.plots._points import SPECS
 from dynascope.plots.palette import Palette
@@ -153,7 +153,7 @@ class FigurePage:
 
     def draw(self, panel: Panel, view: View, ax: Axes, title: str = "", **how: Any) -> DrawnPanel:
         """A panel of a view; its numbers are the figure's."""
-        made = panel.draw(view, Drawing(ax, self.palette, **how))
+        made = panel.draw(view, PanelDrawing(ax, self.palette, **how))
         if title:
             give_title(ax, title)
         self.figure.show_numbers(lambda: panel.numbers(view))

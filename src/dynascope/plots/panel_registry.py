@@ -12,7 +12,7 @@ from dynascope.errors import DynascopeError, none_given, unknown
 from dynascope.glossary import entries
 from dynascope.plots._attention import DrawnAttention
 from dynascope.plots._curves import DrawnCurves, legend_rows
-from dynascope.plots._drawn import Drawing, DrawnPanel
+from dynascope.plots._drawn import DrawnPanel, PanelDrawing
 from dynascope.plots._neurons import DrawnNeurons
 from dynascope.plots._points import SPECS, DrawnPoints
 from dynascope.plots._probabilities import DrawnProbabilities
@@ -37,7 +37,7 @@ class Panel(NamedTuple):
     title: str
     drawn: type[DrawnPanel]
 
-    def draw(self, view: View, how: Drawing, title: bool = True) -> DrawnPanel:
+    def draw(self, view: View, how: PanelDrawing, title: bool = True) -> DrawnPanel:
         if self.id == "shares" and view.sequences.positions is None:
             raise no_groups("shares", view)
         made = self.drawn(self.id, view, how)

@@ -14,7 +14,7 @@ from dynascope.errors import Description, expected
 from dynascope.glossary import entries
 from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
-from dynascope.plots._drawn import Drawing
+from dynascope.plots._drawn import PanelDrawing
 from dynascope.plots._look import PublicationFigure, new_figure, style
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import PANELS, Panel
@@ -77,7 +77,7 @@ def _function(panel: Panel) -> PanelFunction:
         with style(palette):
             how: dict[str, Any] = {"labels": labels, "all_labels": all_labels, "legend": legend}
             on = check_axes(ax, theme)
-            panel.draw(seen, Drawing(on, palette, before=before, scale=scale, **how), title)
+            panel.draw(seen, PanelDrawing(on, palette, before=before, scale=scale, **how), title)
             figure = on.get_figure(root=True)
             if isinstance(figure, PublicationFigure):
                 figure.show_numbers(lambda: panel.numbers(seen))

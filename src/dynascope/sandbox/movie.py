@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dynascope import glossary
-from dynascope.errors import DynascopeError, did_you_mean, expected, unknown
+from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.near_misses import guided
-from dynascope.output_file import OutputFile
+from dynascope.new_file import NewFile, check_new_file
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Run, Runs
 from dynascope.sandbox.headless import BrowserError, HeadlessBrowser, NotNowError, find_browser
@@ -70,7 +70,8 @@ def movie(
     `compare`: another run beside it. `epochs`: the first and the last that are shown. `slow`: how
     many times slower it goes around spikes. A Chromium, Chrome or Edge must be installed.
     """
-    kind = kind_of(path)
+    target = check_new_file(path, [f".{each}" for each in KINDS])
+    kind = kind_of(target)
     sides = check_size(size)
     order: dict[str, Any] = {
         "kind": kind,
@@ -88,7 +89,7 @@ def movie(
     report = reporter(progress)
     with ExitStack() as stack:
         program = find_browser(browser)
-        out = stack.enter_context(OutputFile(path, "path"))
+        out = stack.enter_context(NewFile(target))
         address = stack.enter_context(_served(runs))
         page = stack.enter_context(HeadlessBrowser(program))
         page.open(address + view)
@@ -102,14 +103,9 @@ def movie(
 
 
 # ---- what is asked for --------------------------------------------------------------------------
-def kind_of(path: str | os.PathLike[str]) -> str:
+def kind_of(path: Path) -> str:
     """The kind of film that a file's name asks for."""
-    name = str(path)
-    ending = name.rpartition(".")[2].lower() if "." in name else ""
-    if ending in KINDS:
-        return ending
-    near = did_you_mean(ending, KINDS)
-    raise expected("path", "a name that ends with .mp4, .webm or .gif", name, near)
+    return path.suffix.lower().removeprefix(".")
 
 
 def panel_names() -> tuple[str, ...]:
@@ -236,7 +232,7 @@ def _folder_of(runs: Sequence[Run], stack: ExitStack) -> Path:
 
 
 def _record(
-    page: HeadlessBrowser, order: dict[str, Any], out: OutputFile, report: Report | None
+    page: HeadlessBrowser, order: dict[str, Any], out: NewFile, report: Report | None
 ) -> dict[str, Any]:
     """Have the film made, and write what comes."""
     _wait_for_page(page)

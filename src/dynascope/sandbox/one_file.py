@@ -17,6 +17,7 @@ from dynascope.sandbox.run_archive import Analyse, RunArchive
 from dynascope.sandbox.store_answers import Shown, about_answers
 from dynascope.store.stored import StoredRun
 
+ENDINGS = (".html", ".htm")
 LARGE = 25 * 10**6  # bytes: more is slow to open, and many do not accept it as an attachment
 _MOST_RUNS = 2  # that the page shows side by side
 _LARGEST_EVERY = 10**6
@@ -29,7 +30,6 @@ def export(
     epoch: int | None = None,
     every: int = 1,
     curvature: bool = False,
-    overwrite: bool = False,
     progress: bool | Report = True,
 ) -> None:
     """Write the sandbox with a run, or with two side by side, to one HTML file.
@@ -45,7 +45,7 @@ def export(
         chosen[1].id if len(chosen) > 1 else None,
     )
     check_every(every)
-    target = check_new_file(path, (".html", ".htm"), overwrite, "overwrite=True")
+    target = check_new_file(path, ENDINGS)
     page = one_file(chosen, shown, every, curvature, reporter(progress))
     write_new_file(target, page)
     warn_if_large(target.name, len(page), every)
