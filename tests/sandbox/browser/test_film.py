@@ -82,7 +82,9 @@ def drawn(page: Sandbox, svg: str) -> np.ndarray:
     """An SVG as the browser draws it, at twice its size."""
     context = page.context.browser.new_context(viewport=SMALL, device_scale_factor=2)  # type: ignore
     other = context.new_page()
-    other.set_content(f"<style>body {{ margin: 0 }}</style>{svg}")
+    other.set_content(
+        f"<style>body {{ margin: 0 }} svg {{ width: 100vw; height: 100vh }}</style>{svg}"
+    )
     found = picture(other.screenshot())
     context.close()
     return found

@@ -7,7 +7,7 @@ import { clock } from "../model/number-text";
 import { lastEpoch, seen, slots, trouble } from "../state/page-state";
 import { spikesOf } from "../state/spike-view";
 import { pageSize } from "../stage/stage-picture";
-import type { StageSize } from "../stage/stage-composer";
+import type { StageSize } from "../stage/stage-layout";
 import { Term } from "../terms/term";
 import { EPOCHS_PER_SECOND } from "../time/clock";
 import { filmProgress, recordFilm } from "./film-job";

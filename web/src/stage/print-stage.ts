@@ -3,7 +3,7 @@
 import { Palette } from "../model/palette";
 import { stageSvg, withStage } from "./stage-picture";
 
-const SHEET = { width: 1120, height: 780, ratio: 1 }; // the shape of A4 and Letter, on their side
+const SHEET = { width: 1120, height: 780, ratio: 2 }; // the shape of A4 and Letter, on their side
 
 export async function printStage(): Promise<void> {
   const svg = await withStage(SHEET, stageSvg, new Palette("light"));

@@ -16,7 +16,13 @@ import { halfTitle } from "../panels/panel-grid";
 import { planeShare } from "../panels/panel-notes";
 import { slotEpoch, sumKindOf, verdictOf, type Slot } from "../state/page-state";
 import { pictureScale } from "../state/presentation";
-import { stageLayout, type PanelPlace, type StageLayout } from "./stage-layout";
+import {
+  readableSize,
+  stageLayout,
+  type PanelPlace,
+  type StageLayout,
+  type StageSize,
+} from "./stage-layout";
 import { TrackPainter } from "./track-painter";
 
 /** What is to be seen, apart from the moment. */
@@ -29,12 +35,6 @@ export interface StageView {
   axes: ViewState["axes"];
   palette: Palette;
   mark(slot: Slot): Mark | null;
-}
-
-export interface StageSize {
-  width: number; // as a page would say it
-  height: number;
-  ratio: number; // pixels of the picture for each of these
 }
 
 /** A moment of a film: axes glide by its time, not by the clock's. */
@@ -52,15 +52,17 @@ export interface StagePicture {
 
 export class StageComposer {
   readonly pictures: readonly StagePicture[];
+  readonly size: StageSize;
   private readonly layout: StageLayout;
 
   constructor(
     private readonly view: StageView,
-    readonly size: StageSize,
+    wanted: StageSize,
   ) {
     const halves = view.panels.map((panels) => panels.length);
-    const { presenting } = view;
-    this.layout = stageLayout(size.width, size.height, { halves, presenting });
+    const contents = { halves, presenting: view.presenting };
+    this.size = readableSize(wanted, contents);
+    this.layout = stageLayout(this.size.width, this.size.height, contents);
     this.pictures = [...this.panelPictures(), this.trackPicture()];
   }
 

@@ -28,6 +28,36 @@ export interface StageLayout {
   track: Box;
 }
 
+export interface StageSize {
+  width: number; // as a page would say it
+  height: number;
+  ratio: number; // pixels of the picture for each of these
+}
+
+const READABLE = { width: 150, height: 110 }; // of a panel's picture
+const FINER = 1.05; // step by step
+
+/** The same pixels with finer units where panels would be too small to be read: letters get smaller,
+ * but not below a pixel for each unit, and all else gets more room. */
+export function readableSize(size: StageSize, contents: StageContents): StageSize {
+  let found = size;
+  while (found.ratio >= FINER && !isReadable(found, contents))
+    found = {
+      width: found.width * FINER,
+      height: found.height * FINER,
+      ratio: found.ratio / FINER,
+    };
+  return found;
+}
+
+function isReadable({ width, height }: StageSize, contents: StageContents): boolean {
+  return stageLayout(width, height, contents).halves.every(({ panels }) =>
+    panels.every(
+      ({ picture }) => picture.width >= READABLE.width && picture.height >= READABLE.height,
+    ),
+  );
+}
+
 const GAP = 8;
 const LINE = 22; // of text
 const EDGE = 1; // of a panel around its picture

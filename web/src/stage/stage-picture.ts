@@ -12,11 +12,12 @@ import { store } from "../state/all-runs";
 import { palette } from "../state/colour-scheme";
 import { epoch, pinned, seen, slots, type Slot } from "../state/page-state";
 import { presenting } from "../state/presentation";
-import { StageComposer, type StageMoment, type StageSize, type StageView } from "./stage-composer";
+import { StageComposer, type StageMoment, type StageView } from "./stage-composer";
+import type { StageSize } from "./stage-layout";
 import { StageRaster } from "./stage-raster";
 import { StageSlots } from "./stage-slots";
 
-const SHARPNESS = 2; // pixels of a PNG for each of the page's
+const SHARPNESS = 2; // pixels for each of the page's
 
 /** What is to be seen of the page now. Panels that have nothing to show are left out, unless there
  * are no others. */
@@ -48,7 +49,7 @@ export function pageSize(): StageSize {
 }
 
 export async function saveStage(format: "svg" | "png"): Promise<void> {
-  const size = { ...pageSize(), ratio: format === "png" ? SHARPNESS : 1 };
+  const size = { ...pageSize(), ratio: SHARPNESS };
   const file = runFileName(slots.peek()[0]!.info.id, epoch.peek(), "stage", format);
   const blob = await withStage(size, (composer, moment) =>
     format === "png"

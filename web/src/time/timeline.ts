@@ -3,6 +3,7 @@
 
 import { Axes, epochRange, logTicks } from "../drawing/axes";
 import type { Pen } from "../drawing/pen";
+import { blend, newPixels, word, type Pixels } from "../drawing/pixels";
 import { textWidth } from "../drawing/text";
 import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Palette } from "../model/palette";
@@ -162,25 +163,32 @@ function drawLosses(pen: Pen, axes: Axes, slot: Slot, colours: Colours, second: 
   }
 }
 
-/** Redder where the gradient is larger, by rank: a spike must not hide the rest. */
+/** Redder where the gradient is larger, by rank: a spike must not hide the rest. One picture: side by
+ * side, small rectangles would overlap or leave gaps where pixels are not whole. */
 function drawStrip(pen: Pen, axes: Axes, top: number, slot: Slot, colours: Colours): void {
-  const norms = gradientNorm(slot.curves);
   const { box } = axes;
-  pen.rect(box.x, top, box.width, STRIP, colours.grid, 0.7);
-  if (!norms) return;
-  const logs = norms.map(Math.log10);
+  const norms = gradientNorm(slot.curves);
+  const ground = blend(word(colours.panel), word(colours.grid), Math.round(0.7 * 255));
+  const strip = newPixels(Math.max(1, Math.round(box.width)), 1);
+  strip.words.fill(ground);
+  if (norms) paintNorms(strip, norms.map(Math.log10), axes.extent.x1, word(colours.bad));
+  pen.image(strip, box.x, top, box.width, STRIP);
+}
+
+/** Over each pixel, the largest of its epochs. */
+function paintNorms(strip: Pixels, logs: Float64Array, last: number, red: number): void {
   const sorted = [...logs].filter(Number.isFinite).sort((a, b) => a - b);
   const [low, high] = [
     sorted[Math.floor(sorted.length * 0.05)] ?? 0,
     sorted[Math.floor(sorted.length * 0.995)] ?? 1,
   ];
-  const step = axes.extent.x1 / box.width;
-  for (let pixel = 0; pixel < box.width; pixel++) {
+  const step = last / strip.width;
+  for (let pixel = 0; pixel < strip.width; pixel++) {
     let most = -Infinity;
     for (let e = Math.floor(pixel * step); e <= Math.min(logs.length - 1, (pixel + 1) * step); e++)
       if ((logs[e] ?? NaN) > most) most = logs[e]!;
     const share = Math.min(1, Math.max(0, (most - low) / (high - low || 1)));
-    if (share > 0.02) pen.rect(box.x + pixel, top, 1.05, STRIP, colours.bad, share ** 3);
+    strip.words[pixel] = blend(strip.words[pixel]!, red, Math.round(255 * share ** 3));
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Box } from "../../src/drawing/axes";
-import { stageLayout, type StageLayout } from "../../src/stage/stage-layout";
+import { readableSize, stageLayout, type StageLayout } from "../../src/stage/stage-layout";
 
 const WIDTHS = [390, 640, 800, 1280, 1920, 2560, 3840];
 const HEIGHTS = [360, 720, 844, 1080, 2160];
@@ -66,6 +66,30 @@ test("a panel's picture is large enough to be read on a usual film", () => {
       assert.ok(picture.width >= 150 && picture.height >= 120, `${halves}`);
     }
   }
+});
+
+test("where panels are many, letters are smaller, and pictures large enough as far as can be", () => {
+  for (const halves of HALVES)
+    for (const [width, height, ratio] of [
+      [1280, 720, 1],
+      [1280, 720, 1.5],
+      [800, 600, 2],
+      [390, 844, 2],
+      [1920, 1080, 3],
+    ] as const) {
+      const contents = { halves, presenting: false };
+      const found = readableSize({ width, height, ratio }, contents);
+      assert.equal(Math.round(found.width * found.ratio), width * ratio);
+      assert.equal(Math.round(found.height * found.ratio), height * ratio);
+      assert.ok(found.ratio >= 1 && found.ratio <= ratio);
+      const { panels } = stageLayout(found.width, found.height, contents).halves[0]!;
+      const small = panels.some(({ picture: p }) => p.width < 150 || p.height < 110);
+      assert.ok(!small || found.ratio < 1.06, `${halves}, ${width}x${height}`);
+      if (found.ratio < ratio) {
+        const before = stageLayout(width, height, contents).halves[0]!.panels;
+        assert.ok(before.some(({ picture: p }) => p.width < 150 || p.height < 110));
+      }
+    }
 });
 
 test("two runs stand beside each other, or one above the other where there is more room so", () => {
