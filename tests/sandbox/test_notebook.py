@@ -179,6 +179,16 @@ def test_the_epoch(widget: Any) -> None:
     assert widget.epoch == 30
 
 
+def test_the_epoch_of_a_run_that_diverged() -> None:
+    """The page goes on to the end, and Python must follow it there."""
+    run = train({"training.lr": 100.0}, 1)[0]
+    assert run.diverged is not None
+    widget = run.sandbox()
+    assert widget.epoch == run.diverged
+    widget.epoch = run.epochs
+    assert widget.epoch == run.epochs
+
+
 MARKS: list[tuple[dict[str, Any] | None, dict[str, Any] | None]] = [
     (None, None),
     ({"kind": "token", "index": 1}, {"run": 0, "kind": "token", "index": 1}),
@@ -227,6 +237,7 @@ def test_what_cannot_be_marked(widget: Any, given: Any, words: str) -> None:
     ("more", "words"),
     [
         ({"epoch": 31}, "epoch: expected a whole number from 0 to 30"),
+        ({"epoch": "last"}, "epoch: expected a whole number from 0 to 30, but got 'last'"),
         ({"beside": 3}, "beside: expected a ds.Run, but got 3"),
         ({"beside": three()[0]}, "twice"),
         ({"height": 10}, "height: expected a whole number of pixels from 200 to 4000"),

@@ -16,6 +16,7 @@ from html import escape
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from dynascope.errors import DynascopeError, expected
@@ -99,10 +100,13 @@ class SandboxWidget(anywidget.AnyWidget):
             raise expected("height", what, proposal["value"])
         return int(proposal["value"])
 
-    def _checked_epoch(self, epoch: int) -> int:
-        """Up to the end of the longer run."""
-        longest = max(self._runs, key=lambda run: run.epochs)
-        return longest.epochs if epoch == -1 else longest.checked_epoch(epoch)
+    def _checked_epoch(self, epoch: Any) -> int:
+        """Up to the end of the longer run, also where it has diverged: the page goes as far."""
+        last = max(run.epochs for run in self._runs)
+        whole = isinstance(epoch, int | np.integer) and not isinstance(epoch, bool)
+        if not whole or not -1 <= epoch <= last:
+            raise expected("epoch", f"a whole number from 0 to {last}", epoch)
+        return max(run.checked_epoch(-1) for run in self._runs) if epoch == -1 else int(epoch)
 
     # ---- what the page asks ---------------------------------------------------------------------
     def _asked(self, widget: object, content: dict[str, Any], buffers: object) -> None:

@@ -92,7 +92,7 @@ class RunArchive:
         except DynascopeError as error:  # they were not those of the run: kept ones have to do
             return self._kept_only(), {"state_epochs": [], "not_replayable": str(error)}
         if self._every > 1:
-            why = f"The exported file has the weights of every {self._every}th epoch."
+            why = f"The exported file has the weights of one epoch in {self._every}."
             told: dict[str, object] = {
                 "weight_epochs": self._wanted,
                 "state_epochs": [],

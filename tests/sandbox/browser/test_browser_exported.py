@@ -220,7 +220,7 @@ def test_epochs_that_were_left_out_are_told(exporting: Exporter, runs: dict[str,
     file.shows(16)
     note = file.page.locator(".weights-note")
     expect(note).to_have_text("not kept · panels: epoch 16")
-    expect(note).to_have_attribute("title", re.compile("has the weights of every 8th epoch"))
+    expect(note).to_have_attribute("title", re.compile("has the weights of one epoch in 8"))
 
 
 def test_typed_sequences_of_own_data_have_targets(
