@@ -23,7 +23,7 @@ from dynascope.plots import PANELS
 
 FOLDER = Path(__file__).parent / "gallery"
 PAGE = Path(__file__).parents[1] / "gallery.md"
-_DOTS, _COLOURS = 130, 128  # per inch; of a picture's palette
+_DOTS = 130  # per inch
 
 RUNS = """\
 import dynascope as ds
@@ -183,8 +183,7 @@ def drawn(entry: Entry) -> Any:
 def save(entry: Entry) -> None:
     file = BytesIO()
     drawn(entry).savefig(file, format="png", dpi=_DOTS, bbox_inches=None)
-    small = Image.open(file).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-    small.save(FOLDER / f"{entry.name}.png", optimize=True)
+    Image.open(file).convert("RGB").save(FOLDER / f"{entry.name}.png", optimize=True)
 
 
 _HEAD = """\

@@ -42,6 +42,7 @@ Dashes = str | tuple[int, tuple[float, ...]]
 # In print without colours, too, sets are told apart, and biases from the weights they go with.
 SET_DASHES: dict[str, Dashes] = {"train": "-", "test": (0, (3, 1)), "unseen": (0, (1, 1))}
 BIAS_DASHES: Dashes = (0, (4, 2))
+_SHARE_DASHES: tuple[Dashes, ...] = ("-", (0, (3, 1)), (0, (1, 1)))
 
 
 class CurveLine(NamedTuple):
@@ -135,7 +136,9 @@ def _shares(run: Run, palette: Palette) -> list[CurveLine]:
     epochs = spread(kept_epochs(run, "variance shares"), _SHARE_EPOCHS)
     found, colours = shares(run, epochs), palette.colours["shares"]
     return [
-        CurveLine(name, f"{key}_share", colours[key], np.array(epochs), found[:, i])
+        CurveLine(
+            name, f"{key}_share", colours[key], np.array(epochs), found[:, i], _SHARE_DASHES[i]
+        )
         for i, (key, name) in enumerate(SHARE_NAMES.items())
     ]
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy.typing as npt
 
-from dynascope.analysis import VERDICTS, circuit
+from dynascope.analysis import VERDICTS, Circuit, circuit
 from dynascope.config_input import ConfigLike
+from dynascope.engine import Crew, count_threads
 from dynascope.near_misses import guided
 from dynascope.plots._look import PublicationFigure, style, width_in_inches
 from dynascope.plots._page import Blocks, FigurePage, legend_of
@@ -13,6 +14,7 @@ from dynascope.plots.figure_sources import FigureSource, views_of
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import check_panels, no_groups
 from dynascope.plots.view import View
+from dynascope.progress import Report, Status, reporter
 
 SHOWN = ("positions", "normalized", "attention", "sequence", "decision_map")
 
@@ -25,6 +27,7 @@ def circuits(
     sequences: npt.ArrayLike | None = None,
     width: str | float = "page",
     theme: str = "light",
+    progress: bool | Report = True,
 ) -> PublicationFigure:
     """One model for each verdict on its circuit (`ds.analysis.circuit`) that there is among the
     sources, the most accurate, in the order from ideal to unsolved."""
@@ -33,7 +36,7 @@ def circuits(
         if each.sequences.positions is None:
             raise no_groups("circuits", each)
     chosen, palette, inches = check_panels(panels), palette_of(theme), width_in_inches(width)
-    rows = by_verdict(views)
+    rows = by_verdict(views, reporter(progress))
     headings = [_heading(name, each) for name, each in rows.items()]
     legend = legend_of(chosen, list(rows.values()), palette)
     blocks = Blocks(inches, len(rows), len(chosen))
@@ -45,15 +48,30 @@ def circuits(
     return page.figure
 
 
-def by_verdict(views: Sequence[View]) -> dict[str, View]:
-    """The most accurate model of each verdict."""
-    best: dict[str, tuple[float, View]] = {}
-    for each in views:
-        found = circuit(each.parameters, each.config, progress=False)
-        known = best.get(found.verdict.name)
-        if known is None or found.accuracy > known[0]:
-            best[found.verdict.name] = (found.accuracy, each)
-    return {name: best[name][1] for name in VERDICTS if name in best}
+class _Judges(Crew):
+    """Measure the circuit of each model, while the caller looks on."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        super().__init__(len(views), Status(1, len(views), unit="circuits"))
+        self._views = views
+        self.found: dict[int, Circuit] = {}
+
+    def one(self, index: int) -> None:
+        view = self._views[index]
+        self.found[index] = circuit(view.parameters, view.config, progress=False)
+        self.status.advance(index, 1)
+
+
+def by_verdict(views: Sequence[View], report: Report | None = None) -> dict[str, View]:
+    """The most accurate model of each verdict; of equals the first."""
+    judges = _Judges(views)
+    judges.work(count_threads(None, len(views)), report)
+    best: dict[str, int] = {}
+    for i in range(len(views)):
+        name, accuracy = judges.found[i].verdict.name, judges.found[i].accuracy
+        if name not in best or accuracy > judges.found[best[name]].accuracy:
+            best[name] = i
+    return {name: views[best[name]] for name in VERDICTS if name in best}
 
 
 def _heading(verdict: str, seen: View) -> str:
