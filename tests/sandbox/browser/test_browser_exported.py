@@ -106,7 +106,8 @@ def exporting(browser: Browser, tmp_path: Path) -> Iterator[Exporter]:
         each.context.close()
 
 
-FIXED = "&axes=fixed"  # those that follow depend on what was seen before
+# Axes that follow depend on what was seen before, and on the size of panels: as many on both pages.
+FIXED = "&axes=fixed&hide=hessian"
 
 
 MAPS = ("decision_map", "output_map")
