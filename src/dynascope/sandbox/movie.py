@@ -247,7 +247,7 @@ def _record(
         if report is not None and news["of"]:
             report(status)
         if news["error"]:
-            raise DynascopeError(news["error"])
+            raise (BrowserError if news["fault"] else DynascopeError)(news["error"])
         if news["done"]:
             return news
 

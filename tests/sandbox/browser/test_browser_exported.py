@@ -172,7 +172,7 @@ def test_panels_are_saved_as_when_served(
 ) -> None:
     file = exporting(runs["plain"])
     for each in (page, file):
-        each.open(runs["plain"], epoch=20)
+        each.open(runs["plain"], epoch=20, more=FIXED)
     for how in ("Save as SVG", "Data as CSV"):
         assert file.saved("sequence", how) == page.saved("sequence", how)
 

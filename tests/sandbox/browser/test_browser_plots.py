@@ -53,7 +53,9 @@ def test_maps(name: str, page: Sandbox, runs: dict[str, ds.Run]) -> None:
     """The class at each place of a map: on the page's own grid."""
     run = runs[name]
     page.open(run, epoch=40, more="&axes=fixed")
-    page.page.wait_for_function("dynascope.slots.value[0].scene.value.maps.decision_map.width > 0")
+    page.page.wait_for_function(
+        "() => dynascope.slots.value[0].scene.value.maps.decision_map.width > 0"
+    )
     page.page.wait_for_timeout(500)  # until the maps are those of the axes that are seen
     scene: dict[str, Any] = page.page.evaluate(_SCENE)
     seen = ds.plots.view(run, 40)

@@ -239,6 +239,19 @@ def test_a_gif_has_the_colours_of_the_page(
     assert far[4] < 1.5  # what 255 colours lose: 0.7 was seen
 
 
+def test_a_browser_without_encoders_offers_a_gif(fresh: Opener, runs: dict[str, ds.Run]) -> None:
+    script = "delete window.VideoEncoder; " + _ONLY_DOWNLOADS
+    page = opened(fresh, runs["solved"], 0, "&mode=present", script)
+    choose(page, to_epoch="2", epochs_a_second="20")
+    dialog = page.page.get_by_role("dialog", name="Film")
+    expect(dialog.get_by_role("alert")).to_contain_text("This browser cannot encode")
+    expect(dialog.get_by_role("button", name="Record")).to_be_disabled()
+    dialog.get_by_label("file", exact=True).select_option("gif")
+    with page.page.expect_download() as download:
+        record(page)
+    assert len(decoded_gif(download.value.path()).frames) == 3
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

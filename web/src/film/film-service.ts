@@ -24,7 +24,8 @@ export interface FilmNews {
   codec: string | null;
   pieces: { position: number; base64: string }[];
   done: boolean; // there is no more to come
-  error: string | null;
+  error: string | null; // a sentence
+  fault: boolean; // whether it is ours: not about what was asked for
 }
 
 const PATIENCE = 250; // milliseconds until an answer without bytes
@@ -34,7 +35,7 @@ let sink = new FetchedSink();
 let news: Omit<FilmNews, "pieces"> = unknown();
 
 function unknown(): Omit<FilmNews, "pieces"> {
-  return { frames: 0, of: 0, codec: null, done: false, error: null };
+  return { frames: 0, of: 0, codec: null, done: false, error: null, fault: false };
 }
 
 export function startFilm(order: FilmOrder): void {
@@ -45,6 +46,7 @@ export function startFilm(order: FilmOrder): void {
     (error: unknown) => {
       const known = error instanceof ReadableError;
       news.error = known ? error.message : `The film could not be made: ${String(error)}.`;
+      news.fault = !known;
       news.done = true;
     },
   );
