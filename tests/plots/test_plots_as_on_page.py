@@ -7,8 +7,10 @@ import pytest
 from page_model import ask_page
 
 import dynascope as ds
+from dynascope.plots._curves import SYMBOLS
 from dynascope.plots.palette import THEMES, Palette
-from dynascope.shown_sequences import ShownSequences, sequences_of_task
+from dynascope.plots.panel_registry import PANELS
+from dynascope.shown_sequences import MOST_SEQUENCES, ShownSequences, sequences_of_task
 
 # Two tokens and many, few groups and too many, positions at the front and scattered, one relevant,
 # all relevant, pairs, and choices that have to be drawn.
@@ -136,3 +138,18 @@ def test_colours_and_markers_are_those_of_the_page(tmp_path: Path) -> None:
         shades = palette.attention_shades()
         assert [{"fill": each, "ink": palette.ink_on(each)} for each in shades] == page["shades"]
         assert [palette.marker(i) for i in (*range(25), -1)] == page["markers"]
+
+
+NAMES = """
+import { PANELS } from "../src/model/types";
+import { PARAMETER_SYMBOLS } from "../src/model/symbols";
+import { MOST_SEQUENCES } from "../src/model/sequences";
+answer({ panels: PANELS, symbols: PARAMETER_SYMBOLS, most: MOST_SEQUENCES });
+"""
+
+
+def test_names_are_those_of_the_page(tmp_path: Path) -> None:
+    page = ask_page(NAMES, None, tmp_path)
+    assert list(PANELS) == page["panels"]
+    assert page["symbols"] == SYMBOLS
+    assert page["most"] == MOST_SEQUENCES

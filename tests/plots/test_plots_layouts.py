@@ -145,6 +145,18 @@ def test_a_landscape_is_that_of_theory(directions: str) -> None:
     )
 
 
+def test_a_landscape_along_the_path_holds_all_of_it() -> None:
+    run = drawn_run("default")
+    figure = ds.plots.figure("landscape", run, directions="path", points=5, progress=False)
+    ax = figure.axes[0]
+    off = run.weights.astype(float) - run.weights.astype(float).mean(axis=0)
+    axes = np.linalg.svd(off, full_matrices=False)[2][:2]
+    wanted = np.abs((run.weights - run.weights[-1]).astype(float) @ axes.T)
+    path = next(np.abs(line.get_xydata()) for line in ax.lines if len(line.get_xdata()) == 13)
+    assert np.allclose(path, wanted, atol=1e-6)
+    assert path.max() < ax.get_xlim()[1]
+
+
 def test_a_landscape_of_weights_alone() -> None:
     head = ds.theory.ideal_head(ds.Config())
     assert ds.plots.figure("landscape", head, points=3, progress=False).axes

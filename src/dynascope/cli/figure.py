@@ -61,7 +61,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--directions",
         metavar="WHICH",
-        help="of a landscape: random, negative or sharp (default: random)",
+        help="of a landscape: random, negative, sharp or path (default: random)",
     )
     parser.add_argument(
         "--seed", metavar="N", type=number, help="of a landscape's random directions (default: 0)"

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
+from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config_input import ConfigLike
 from dynascope.data import dataset
 from dynascope.near_misses import guided
@@ -20,6 +21,7 @@ from dynascope.plots.palette import Palette, palette_of
 from dynascope.plots.panel_registry import give_title
 from dynascope.plots.view import View
 from dynascope.progress import Report
+from dynascope.projection import plane
 from dynascope.theory import Landscape, landscape_around
 from dynascope.theory import landscape as landscape_of
 
@@ -28,6 +30,7 @@ _TAILS = (
     0.01,
     0.99,
 )  # of the points of the plane lie beyond the colours: minima are deep, walls high
+_SPARE = 1.1  # times the farthest that a run is from the centre
 _BAR = 0.42  # inches beside a panel, for the bar of colours
 
 
@@ -45,10 +48,13 @@ def landscape(
     progress: bool | Report = True,
 ) -> PublicationFigure:
     """The train loss on a plane around each model's weights (`ds.theory.landscape`), with the way
-    of the run projected onto it. `directions`: "random" (of this `seed`, as long as the weights,
-    filter by filter), "negative" or "sharp" (of the Hessian), "epochs" (the plane through this
-    epoch and the two of `toward`), or a pair of your own. Weights without a run are looked at on
-    the train set of seed 0."""
+    of the run projected onto it.
+
+    `directions`: "random" (of this `seed`, as long as the weights, filter by filter), "negative"
+    or "sharp" (of the Hessian), "path" (the principal directions of the kept weights), "epochs"
+    (the plane through this epoch and the two of `toward`), or a pair of your own. Weights without
+    a run are looked at on the train set of seed 0.
+    """
     views, inches, palette = (
         views_of(sources, -1, config),
         width_in_inches(width),
@@ -71,10 +77,22 @@ def landscape(
 
 
 def _found(each: View, how: dict[str, Any], toward: tuple[int, int] | None) -> Landscape:
+    if isinstance(how["directions"], str) and how["directions"] == "path":
+        how = {**how, **_along_path(each, how["extent"])}
     if each.run is not None and each.epoch is not None:
         return landscape_of(each.run, each.epoch, toward=toward, **how)
     data = dataset(each.config.task, seed=0)
     return landscape_around(each.parameters, *data, each.config.model, **how)
+
+
+def _along_path(each: View, extent: float | None) -> dict[str, Any]:
+    """The two directions that keep most of the variance of a run's kept weights, and an extent that
+    holds all of them."""
+    run = each.checked_run("landscape")
+    kept = run.weights[run.weight_epochs <= last_sound_epoch(run)].astype(np.float64)
+    axes = plane(kept).axes
+    apart = (kept - each.parameters.flat) @ axes.T
+    return {"directions": tuple(axes), "extent": extent or _SPARE * float(np.abs(apart).max())}
 
 
 def draw_landscape(ax: Axes, found: Landscape, palette: Palette, name: str = "") -> None:

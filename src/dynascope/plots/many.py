@@ -40,7 +40,7 @@ def band(
     Runs that diverged count up to their last number. Call it again on the same axes, with another
     `colour` and `label`, to compare groups of runs.
     """
-    low, high = _quantiles(between)
+    low, high = _checked_shares(between)
     values = _together(runs, curve)
     Choice(SCALES).check("scale", scale)
     palette = palette_of(theme)
@@ -48,7 +48,7 @@ def band(
         on = check_axes(ax, theme)
         dress(on, palette)
         shade = colour or palette.colours["curves"]["train"]
-        quantiles = np.nanquantile(values, [0.5, low, high], axis=0)
+        quantiles = _quantiles_of(values, (0.5, low, high))
         epochs = np.arange(values.shape[1])
         on.fill_between(epochs, *quantiles[1:], color=shade, alpha=0.25, lw=0, zorder=2)
         name = label or f"median of {len(values)} runs"
@@ -106,7 +106,15 @@ def _together(runs: Runs | Sequence[Run], curve: str) -> Array:
     return np.asarray(runs.curve(curve), np.float64)
 
 
-def _quantiles(between: object) -> tuple[float, float]:
+def _quantiles_of(values: Array, shares: tuple[float, ...]) -> Array:
+    """[shares, epochs + 1]: over the runs that have a number there; NaN where none has."""
+    found = np.full((len(shares), values.shape[1]), np.nan)
+    known = ~np.isnan(values).all(axis=0)
+    found[:, known] = np.nanquantile(values[:, known], shares, axis=0)
+    return found
+
+
+def _checked_shares(between: object) -> tuple[float, float]:
     if isinstance(between, tuple | list) and len(between) == 2:
         low, high = between
         numbers = all(isinstance(each, int | float) for each in (low, high))

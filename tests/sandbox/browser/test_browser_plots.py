@@ -7,6 +7,7 @@ import pytest
 from browsing import Sandbox
 
 import dynascope as ds
+from dynascope.plots._extents import Extent
 
 # All that a scene holds, in data coordinates, and the plan of the panels.
 _SCENE = """() => {
@@ -24,6 +25,13 @@ _SCENE = """() => {
     shares: Object.fromEntries(Object.entries(slot.plan.value.planes).map(
       ([panel, plane]) => [panel, plane.projected ? plane.shares[0] + plane.shares[1] : null])),
   }; }"""
+# Maps are made for the axes that are seen, after the first picture: until then they are blank.
+_MAPS_ARE_THERE = """() => {
+  const { scene, mapExtents } = dynascope.slots.value[0];
+  const made = scene.value.maps, wanted = mapExtents.value;
+  return ["decision_map", "output_map"].every((name) =>
+    JSON.stringify(made[name].extent) === JSON.stringify(wanted[name]));
+}"""
 CASES = [("spike", 200), ("wide", 17), ("three", 40), ("sparse", 9), ("solved", 0)]
 
 
@@ -53,10 +61,7 @@ def test_maps(name: str, page: Sandbox, runs: dict[str, ds.Run]) -> None:
     """The class at each place of a map: on the page's own grid."""
     run = runs[name]
     page.open(run, epoch=40, more="&axes=fixed")
-    page.page.wait_for_function(
-        "() => dynascope.slots.value[0].scene.value.maps.decision_map.width > 0"
-    )
-    page.page.wait_for_timeout(500)  # until the maps are those of the axes that are seen
+    page.page.wait_for_function(_MAPS_ARE_THERE)
     scene: dict[str, Any] = page.page.evaluate(_SCENE)
     seen = ds.plots.view(run, 40)
     for panel, stage in (("decision_map", "sequence"), ("output_map", "output")):
@@ -71,8 +76,6 @@ def test_maps(name: str, page: Sandbox, runs: dict[str, ds.Run]) -> None:
         tokens = np.zeros((len(places), run.config.task.length), int)
         rest = ds.forward(run.parameters(40), tokens, run.config.model, patch={stage: places})
         assert np.allclose(rest.logits.ravel(), shown["logits"], rtol=1e-4, atol=1e-4)
-        from dynascope.plots._extents import Extent
-
         ours = seen.class_map(panel, Extent(*sides))
         corner = ds.forward(
             run.parameters(40),
