@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from browsing import PANELS
 from jupyter import NotebookPage, html_of, jupyter_lab, write_notebook
 from playwright.sync_api import Browser, Frame, expect
 
