@@ -22,6 +22,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 VIEWS = {  # name: seed, what the address says
     "sandbox": (15, "t=80"),
     "sandbox-spike": (15, "t=456&spike=0"),
+    "sandbox-held": (15, "t=900&held=60"),
     "sandbox-sum": (13, "t=1000&colour=sum"),
 }
 _READY = """() => { const { slots } = globalThis.dynascope;

@@ -209,6 +209,12 @@ def small_legend(ax: Axes) -> None:
 
 
 def legend_rows(ax: Axes, names: Sequence[str]) -> int:
-    """Rows that a legend of these names needs above the axes."""
-    wide = len(names) * (_HANDLE + 1.2 * _SMALL) + 0.56 * _SMALL * sum(map(len, names))
-    return 1 if len(names) < 2 or wide <= size_of(ax)[0] + 8 else 2
+    """Rows that a legend of these names needs above the axes: as few as are no wider."""
+
+    def width(rows: int) -> float:
+        columns = np.array_split([len(name) for name in names], -(-len(names) // rows))
+        return float(sum(_HANDLE + _SMALL * (1.2 + 0.56 * max(each)) for each in columns))
+
+    room = size_of(ax)[0] + 8
+    fitting = (rows for rows in range(1, len(names)) if width(rows) <= room)
+    return next(fitting, max(1, len(names)))

@@ -32,6 +32,8 @@ _OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-breakpad"),
     *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
     *("--disable-dev-shm-usage", "--mute-audio", "--password-store=basic", "--use-mock-keychain"),
+    "--js-flags=--optimize-for-size --max-semi-space-size=2",  # less memory
+    "--disable-features=SpareRendererForSitePerProcess",  # a process for a page that nobody opens
 )
 _READ_AT, _WRITE_AT = 3, 4  # where the browser expects the pipe
 _PATIENCE = 120.0  # seconds that an answer may take, on a busy machine
@@ -108,7 +110,11 @@ class HeadlessBrowser:
 
     def open(self, address: str) -> None:
         """Open a page; from now on `evaluate` asks it."""
+        idle = self._ask("Target.getTargets")["targetInfos"]  # what the browser began with
         target = self._ask("Target.createTarget", url=address)["targetId"]
+        for each in idle:
+            if each["type"] == "page":
+                self._ask("Target.closeTarget", targetId=each["targetId"])
         found = self._ask("Target.attachToTarget", targetId=target, flatten=True)
         self._session = found["sessionId"]
 
