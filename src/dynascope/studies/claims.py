@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dynascope.studies.estimates import Estimate, Interval
+from dynascope.studies.estimates import Interval, Measured
 
 ERROR = 0.05  # of all claims of a study together
 
@@ -25,7 +25,7 @@ OPEN = "not decidable here"
 VERDICTS = (HOLDS, IN_PART, FAILS, OPEN)
 
 Tables = Mapping[str, Any]  # of a study's runs, by the names of its sweeps
-Measure = Callable[[Tables], Estimate]
+Measure = Callable[[Tables], Measured]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def judge(claims: Sequence[Claim], tables: Tables) -> list[Judgement]:
     return [Judgement(claim, tuple(one for of, one in judged if of is claim)) for claim in claims]
 
 
-def _judged(claim: Claim, condition: str, one: Estimate, error: float) -> Judged:
+def _judged(claim: Claim, condition: str, one: Measured, error: float) -> Judged:
     low, high = one.interval(error)
     above, below = low > claim.effect, high < claim.effect
     verdict = OPEN

@@ -22,7 +22,7 @@ _RESAMPLES = 10_000
 _FINEST = 1e-9  # a p-value below it is told as "below"; no resampling sees as far
 
 
-class Estimate(ABC):
+class Measured(ABC):
     """A number that was measured, of so many runs."""
 
     value: float
@@ -61,7 +61,7 @@ def _smallest(excludes: Callable[[float], bool]) -> float:
 
 
 @dataclass(frozen=True)
-class Share(Estimate):
+class Share(Measured):
     """So many of so many; Wilson's interval (1927).
 
     >>> [round(x, 3) for x in Share(8, 10).interval()]
@@ -88,7 +88,7 @@ class Share(Estimate):
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled(Estimate):
+class Resampled(Measured):
     """A statistic of rows, one for each run; percentile bootstrap over the runs, which are
     independent. The draws are the same every time."""
 
@@ -126,7 +126,7 @@ def difference_of_means(ones: Array, others: Array) -> "TwoGroups":
 
 
 @dataclass(frozen=True, eq=False)
-class TwoGroups(Estimate):
+class TwoGroups(Measured):
     """The difference of two groups' means, of different runs; Welch's interval (1947)."""
 
     ones: Array
