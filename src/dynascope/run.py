@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -28,6 +28,7 @@ from dynascope.option_rules import Choice
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, reporter
 from dynascope.run_places import run_places, runs_places
+from dynascope.run_size import ends_of_record
 from dynascope.services import services
 from dynascope.tasks import Task, task_of
 
@@ -131,6 +132,19 @@ class Run(ShownInNotebooks):
     def epochs(self) -> int:
         """The last epoch."""
         return len(self.table) - 1
+
+    def ends_only(self) -> "Run":
+        """The same run as if only its ends had been kept; whatever lies between can be replayed."""
+        weights, states = _ends(self.weight_epochs), _ends(self.state_epochs)
+        return replace(
+            self,
+            config=ends_of_record(self.config),
+            weights=self.weights[weights],
+            weight_epochs=self.weight_epochs[weights],
+            states=self.states[states],
+            state_epochs=self.state_epochs[states],
+            steps=None,
+        )
 
     @cached_property
     def id(self) -> str:
@@ -487,6 +501,11 @@ _CLOSE = (",", ":")
 @lru_cache(maxsize=4096)  # a sweep has many seeds of one config
 def _canonical(config: Config) -> str:
     return config.canonical_json()
+
+
+def _ends(epochs: Array) -> list[int]:
+    """Which of so many kept rows are the first and the last."""
+    return sorted({0, len(epochs) - 1}) if len(epochs) else []
 
 
 def recorded_curves(config: Config, data: Data | None) -> frozenset[str]:

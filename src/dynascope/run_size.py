@@ -69,6 +69,13 @@ def fewer_weights(config: Config) -> Config:
     return config.replace({"record.weights_every": every}) if few else config
 
 
+def ends_of_record(config: Config) -> Config:
+    """The same with nothing kept but the first and the last weights and states."""
+    return config.replace(
+        {"record.weights_every": 0, "record.state_every": 0, "record.steps": None}
+    )
+
+
 def kept_rows(epochs: int, every: int) -> int:
     """How often something is kept that is kept every so many epochs, from before training on."""
     return epochs // every + 1 if every else 1

@@ -116,7 +116,7 @@ class Dispatch:
         while self._waiting and len(self._out) < most:
             shard = self._waiting.popleft()
             jobs = tuple(shard.jobs[j] for j in range(len(shard.jobs)))
-            parcel = RemoteShard(jobs, shard.positions, shard.batch, self._shared, shard.analyse)
+            parcel = RemoteShard(jobs, shard.positions, shard.batch, self._shared, shard.finishing)
             self._out[self._task.remote(version.__version__, pickle.dumps(parcel))] = shard
 
     def _arrived(self, seconds: float) -> list[Any]:

@@ -34,6 +34,7 @@ from dynascope.sweeps.missing_runs import Known, PlannedJobs, Standing, standing
 from dynascope.sweeps.packing import pack
 from dynascope.sweeps.plan import Plan, expand
 from dynascope.sweeps.shard_making import (
+    Finishing,
     MakeShards,
     ShardToMake,
     SweepStatus,
@@ -174,7 +175,7 @@ class _Sweep:
                 PlannedJobs(items, plan, stage, parents, self._known),
                 tuple(before + c * seeds + s for c, s in items),
                 self._ledger.batches[-1],
-                self._ledger.grid.analyse,
+                Finishing(self._ledger.grid.analyse, self._ledger.grid.keep),
             )
             for items in pack(standing.missing, stage.configs, self._execution.shard_seconds)
         ]

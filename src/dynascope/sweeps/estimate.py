@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -55,8 +55,11 @@ class Estimate:
         return self.core_seconds / self.threads
 
 
-def estimate(work: Iterable[tuple[Config, int]], threads: int | None) -> Estimate:
-    """Time and disk space for configs with so many runs each, from timing a few on this machine."""
+def estimate(
+    work: Iterable[tuple[Config, int]], threads: int | None, stored: Callable[[Config], Config]
+) -> Estimate:
+    """Time and disk space for configs with so many runs each, from timing a few on this machine;
+    `stored` is what of a config's record is kept on disk."""
     configs = [(config, runs) for config, runs in work if runs]
     if not configs:
         return Estimate(0, 0.0, 1, 0)
@@ -69,7 +72,7 @@ def estimate(work: Iterable[tuple[Config, int]], threads: int | None) -> Estimat
     # Each config goes at the rate of the sample that is nearest to it in cost per epoch.
     per_epoch = np.log(costs / [config.training.epochs + 1 for config, _ in configs])
     nearest = np.abs(per_epoch[:, None] - per_epoch[samples][None]).argmin(axis=1)
-    disk = sum(disk_bytes(config) * count for config, count in configs)
+    disk = sum(disk_bytes(stored(config)) * count for config, count in configs)
     return Estimate(runs, float((whole * rates[nearest]).sum()), threads, disk)
 
 
@@ -129,7 +132,7 @@ def plan_estimate(
         Planned(stage.name, len(stage.configs), len(stage.configs) * seeds, there[stage.name])
         for stage in plan.stages
     ]
-    return stages, estimate(work, threads)
+    return stages, estimate(work, threads, plan.stored)
 
 
 def free_space(folder: Path) -> int:

@@ -2,6 +2,7 @@
 
     seeds = 100                        # how many, or [3, 5, 8], or "10-19"
     analyse = ["circuit", "spikes"]    # what is to be found out about every run, if anything
+    keep = "ends"                      # after that, only the first and the last weights (or "all")
     [base]                             # options of every run, as in `dynascope train --config`
     task.vocab = 2
     [grid]                             # every combination of these
@@ -64,6 +65,7 @@ class Grid:
     base: Config
     stages: tuple[StageGrid, ...]  # parents before children; the first is "base"
     analyse: tuple[str, ...] = ()  # kinds of analyses; they make no other run
+    keep: str = "all"  # that was recorded; or "ends", once a run is analysed
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, with numbers in place of linspace and logspace.
@@ -76,26 +78,29 @@ class Grid:
         for name in (name for factor in self.stages[0].factors for name in factor.options):
             section, _, option = name.rpartition(".")
             (base[section] if section else base).pop(option, None)
-        analyse = {"analyse": list(self.analyse)} if self.analyse else {}
+        more: dict[str, Any] = {"analyse": list(self.analyse)} if self.analyse else {}
+        more |= {"keep": self.keep} if self.keep != "all" else {}
         return {
             "seeds": list(self.seeds),
             "base": {name: value for name, value in base.items() if value != {}},
             "stages": [_stage_to_dict(stage) for stage in self.stages],
-            **analyse,
+            **more,
         }
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, object]) -> "Grid":
         """The way back from `to_dict`; everything is checked again."""
         if isinstance(tables, Mapping) and tables:
-            tables = {"analyse": [], **tables}  # written only if there are any
-        top = read_table("sweep", tables, ("seeds", "base", "stages", "analyse"), whole=True)
+            tables = {"analyse": [], "keep": "all", **tables}  # written only if they differ
+        known = ("seeds", "base", "stages", "analyse", "keep")
+        top = read_table("sweep", tables, known, whole=True)
         stages = [_stage_from_dict(each) for each in read_list("stages", top["stages"])]
         (root, body), *chains = stages
         if root != "base" or body.keys() - {"zip"}:
             raise expected("stages", "the stage base, without a parent or changes, first", root)
         base = _with_later_options(top["base"], body)
-        described = {"seeds": top["seeds"], "base": base, "analyse": top["analyse"], **body}
+        said = {name: top[name] for name in ("seeds", "analyse", "keep")}
+        described = {**said, "base": base, **body}
         if chains:
             described["chain"] = dict(chains)
         if len(dict(stages)) < len(stages):
@@ -119,7 +124,7 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
     >>> grid.stages[0].factors[0].rows
     ((0.001,), (0.01,), (0.1,), (1.0,))
     """
-    top = read_table("sweep", tables, ("seeds", "analyse", "base", "grid", "zip", "chain"))
+    top = read_table("sweep", tables, ("seeds", "analyse", "keep", "base", "grid", "zip", "chain"))
     base = read_settings("base", top["base"]) if "base" in top else {}
     factors = read_factors("", top, dict.fromkeys(base, "base"))
     chains = read_table("chain", top["chain"]) if "chain" in top else {}
@@ -128,12 +133,21 @@ def parse_grid(tables: Mapping[str, object]) -> Grid:
         _base(base, factors),
         (StageGrid("base", None, {}, factors), *_parents_first(_chains(chains))),
         check_kinds(top.get("analyse", ()), "analyse"),
+        _kept(top.get("keep", KEEP[0])),
     )
     expand(grid)  # a combination that cannot be trained is refused now, not after an hour
     return grid
 
 
 # Seeds, base and chains.
+
+KEEP = ("all", "ends")
+
+
+def _kept(value: object) -> str:
+    if value not in KEEP:
+        raise expected("keep", " or ".join(KEEP), value)
+    return str(value)
 
 
 def _seeds(value: object) -> tuple[int, ...]:

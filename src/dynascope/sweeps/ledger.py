@@ -84,7 +84,8 @@ def agree(folder: Path, grid: Grid) -> Ledger:
     """The folder's ledger for this grid: a new one, the same, or extended; else refused."""
     old = check_agreement(folder, grid)
     same = old is not None and not difference(grid, old.grid)
-    if old is not None and same and grid.analyse == old.grid.analyse:
+    unchanged = old is not None and (grid.analyse, grid.keep) == (old.grid.analyse, old.grid.keep)
+    if old is not None and same and unchanged:
         return old
     batches = old.batches if old else ()
     ledger = Ledger(grid, batches if same else (*batches, later_than(batches)))

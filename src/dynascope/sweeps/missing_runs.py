@@ -129,7 +129,7 @@ def _standing(plan: Plan, stage: Stage, parents: Standing | None, known: Known) 
             if at is None:
                 standing.missing.append(item)
             else:
-                known.check_record(at, config)
+                known.check_record(at, plan.stored(config))
                 standing.done[item] = at
     return standing
 

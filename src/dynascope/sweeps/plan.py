@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from dynascope.config import Config
 from dynascope.errors import DynascopeError, expected
+from dynascope.run_size import ends_of_record
 from dynascope.sweeps.grid_values import MAX_CONFIGS, StageGrid, settings, spelt
 
 MAX_SWEEP_RUNS = 10**7
@@ -33,6 +34,8 @@ class Described(Hashable, Protocol):
     def base(self) -> Config: ...
     @property
     def stages(self) -> tuple[StageGrid, ...]: ...
+    @property
+    def keep(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Plan:
 
     seeds: tuple[int, ...]
     stages: tuple[Stage, ...]
+    keep: str = "all"  # that was recorded; or "ends"
+
+    def stored(self, config: Config) -> Config:
+        """A config as the store has it: with what is kept of the record."""
+        return ends_of_record(config) if self.keep == "ends" else config
 
     @property
     def runs(self) -> int:
@@ -124,7 +132,7 @@ def _expanded(grid: Described) -> Plan:
     expansion = _Expansion(grid)
     for stage in grid.stages:
         expansion.add(stage)
-    return Plan(grid.seeds, tuple(expansion.stages.values()))
+    return Plan(grid.seeds, tuple(expansion.stages.values()), grid.keep)
 
 
 class _Expansion:

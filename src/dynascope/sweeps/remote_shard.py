@@ -11,7 +11,7 @@ import contextlib
 import os
 import pickle
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dynascope import version
@@ -21,7 +21,7 @@ from dynascope.store.files import move, write
 from dynascope.store.names import TEMPORARY
 from dynascope.store.shard_write import ShardFiles
 from dynascope.sweeps.ledger import ledger_digest
-from dynascope.sweeps.shard_making import files_of, finish
+from dynascope.sweeps.shard_making import Finishing, files_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class RemoteShard:
     positions: tuple[int, ...]
     batch: int
     shared: SharedFolder | None = None
-    analyse: tuple[str, ...] = ()
+    finishing: Finishing = field(default_factory=Finishing)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def make_remotely(sent_by: str, packed: bytes) -> ShardFiles | Staged:
     parcel: RemoteShard = pickle.loads(packed)
     if parcel.shared:
         parcel.shared.check()
-    runs = [finish(train_job(job), parcel.analyse) for job in parcel.jobs]
+    runs = [parcel.finishing(train_job(job)) for job in parcel.jobs]
     files = files_of(runs, parcel.positions, parcel.batch)
     return files if parcel.shared is None else _stage(files, parcel.shared)
 

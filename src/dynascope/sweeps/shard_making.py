@@ -41,7 +41,7 @@ class ShardToMake:
     jobs: PlannedJobs
     positions: tuple[int, ...]
     batch: int
-    analyse: tuple[str, ...] = ()  # kinds of analyses to be made of each run
+    finishing: "Finishing"
 
 
 # What makes shards, here or elsewhere, and keeps each as it is done.
@@ -51,13 +51,19 @@ MakeShards = Callable[[Sequence[ShardToMake], Keep, SweepStatus, Report | None],
 Finished = tuple[Run, Row | None]  # and what was found of it
 
 
-def finish(run: Run, kinds: Sequence[str]) -> Finished:
-    """A trained run with its analyses, made where it was trained: its record is still in memory.
+@dataclass(frozen=True)
+class Finishing:
+    """What becomes of a trained run, where it was trained: its record is still in memory."""
 
-    An analysis that fails costs no run: it is missing, and tried again at the end of the sweep.
-    """
-    row = make_row(run, kinds)
-    return run, row if row.notes else None
+    analyse: tuple[str, ...] = ()  # kinds of analyses
+    keep: str = "all"  # or "ends"
+
+    def __call__(self, run: Run) -> Finished:
+        """An analysis that fails costs no run: it is missing, and tried again at the end of the
+        sweep, if what it needs is kept."""
+        row = make_row(run, self.analyse)
+        kept = run.ends_only() if self.keep == "ends" else run
+        return kept, row if row.notes else None
 
 
 def files_of(runs: Sequence[Finished], positions: Sequence[int], batch: int) -> ShardFiles:
@@ -81,7 +87,7 @@ class Collector:
 
     def add(self, index: int, run: Run) -> None:
         k, j = self._places[index]
-        finished = finish(run, self.shards[k].analyse)
+        finished = self.shards[k].finishing(run)
         with self._lock:
             runs = self._open.setdefault(k, {})
             runs[j] = finished
