@@ -89,6 +89,11 @@ def test_welch_is_scipys() -> None:
     assert TwoGroups(FAR, NEAR).interval(0.02) == pytest.approx((found.low, found.high))
 
 
+def test_spearman_is_scipys() -> None:
+    found = rank_correlation(NEAR, np.round(FAR)).value
+    assert found == pytest.approx(stats.spearmanr(NEAR, np.round(FAR)).statistic)
+
+
 def test_a_p_value_is_that_of_the_interval() -> None:
     """Wilson's interval inverts the score test, whose p-value has a closed form."""
     z = (0.61 - 0.5) / np.sqrt(0.25 / 100)

@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 Interval = tuple[float, float]
 
 _RESAMPLES = 10_000
+_AT_ONCE = 2**20  # rows
 _FINEST = 1e-9  # a p-value below it is told as "below"; no resampling sees as far
 
 
@@ -93,7 +94,7 @@ class Resampled(Measured):
     independent. The draws are the same every time."""
 
     rows: Array  # [runs, ...]
-    statistic: Callable[[Array], float]
+    statistic: Callable[[Array], Array]  # of [draws, runs, ...]: [draws]
     method = "bootstrap over runs"
 
     @property
@@ -102,13 +103,14 @@ class Resampled(Measured):
 
     @cached_property
     def value(self) -> float:  # type: ignore[override]
-        return float(self.statistic(self.rows)) if self.runs else float("nan")
+        return float(self.statistic(self.rows[None])[0]) if self.runs else float("nan")
 
     @cached_property
     def _draws(self) -> Array:
         generator = np.random.Generator(np.random.Philox(key=1))
         picked = generator.integers(self.runs, size=(_RESAMPLES, self.runs))
-        return np.sort([self.statistic(self.rows[each]) for each in picked])
+        parts = np.array_split(picked, -(-picked.size // _AT_ONCE))
+        return np.sort(np.concatenate([self.statistic(self.rows[part]) for part in parts]))
 
     def interval(self, error: float = 0.05) -> Interval:
         if self.runs < 2:
@@ -176,18 +178,17 @@ def mean(values: Array) -> Resampled:
     return Resampled(np.asarray(values, float), _mean)
 
 
-def _mean(rows: Array) -> float:
-    return float(np.mean(rows))
+def _mean(rows: Array) -> Array:
+    return np.asarray(rows.mean(axis=1))
 
 
-def _median(rows: Array) -> float:
-    return float(np.median(rows))
+def _median(rows: Array) -> Array:
+    return np.asarray(np.median(rows, axis=1))
 
 
-def _spearman(rows: Array) -> float:
-    ranks = np.apply_along_axis(stats.rankdata, 0, rows)
-    spread = ranks.std(axis=0)
-    if not spread.all():
-        return float("nan")
-    centred = ranks - ranks.mean(axis=0)
-    return float((centred[:, 0] * centred[:, 1]).mean() / spread.prod())
+def _spearman(rows: Array) -> Array:
+    ranks = stats.rankdata(rows, axis=1)
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=1)).prod(axis=1)
+    spread[spread == 0] = np.nan  # what does not vary has no rank
+    return np.asarray((centred[..., 0] * centred[..., 1]).mean(axis=1) / spread)

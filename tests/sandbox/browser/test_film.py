@@ -33,7 +33,7 @@ def opened(fresh: Opener, run: ds.Run, epoch: int, more: str, script: str = "") 
 
 
 def saved(page: Sandbox, how: str, tmp_path: Path) -> Path:
-    page.page.get_by_role("button", name="Picture").click()
+    page.page.get_by_role("button", name="Save", exact=True).click()
     with page.page.expect_download() as download:
         page.page.get_by_role("button", name=how).click()
     kept = tmp_path / download.value.suggested_filename
@@ -41,10 +41,15 @@ def saved(page: Sandbox, how: str, tmp_path: Path) -> Path:
     return kept
 
 
+def open_form(page: Sandbox) -> None:
+    page.page.get_by_role("button", name="Save", exact=True).click()
+    page.page.get_by_role("button", name="Film", exact=True).click()
+
+
 def choose(page: Sandbox, **fields: str) -> None:
     """Open the dialog and fill in what differs."""
-    page.page.get_by_role("button", name="Film", exact=True).click()
-    dialog = page.page.get_by_role("dialog", name="Film")
+    open_form(page)
+    dialog = page.page.get_by_role("dialog", name="Save")
     for name, value in fields.items():
         field = dialog.get_by_label(name.replace("_", " "), exact=True)
         if field.evaluate("(e) => e.tagName") == "SELECT":
@@ -131,7 +136,7 @@ def test_a_hostile_name_is_text_in_the_picture(
 
 def test_paper_has_the_stage_alone(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     page = opened(fresh, runs["solved"], 30, "&theme=dark", "window.print = () => {};")
-    page.page.get_by_role("button", name="Picture").click()
+    page.page.get_by_role("button", name="Save", exact=True).click()
     page.page.get_by_role("button", name=re.compile("^Print")).click()
     sheet = page.page.locator(".sheet-of-paper svg")
     expect(sheet).to_have_count(1)
@@ -159,7 +164,7 @@ def test_a_film_shows_what_the_page_shows(
     run = runs["solved"]
     page = opened(fresh, run, 0, "&axes=fixed&hide=hessian&theme=light")
     choose(page, from_epoch="20", to_epoch="60", epochs_a_second="60", size="page")
-    expect(page.page.get_by_role("dialog", name="Film")).to_contain_text("21 frames, 0:01")
+    expect(page.page.get_by_role("dialog", name="Save")).to_contain_text("21 frames, 0:01")
     with page.page.expect_download() as download:
         record(page)
     assert download.value.suggested_filename == f"{run.id[:8]}-film.mp4"
@@ -198,7 +203,7 @@ def test_a_film_can_be_stopped(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     record(page)
     progress = page.page.locator(".film-progress")
     expect(progress).to_contain_text(re.compile(r"[1-9]\d* of 45\d\d frames, \d+:\d\d left"))
-    page.page.get_by_role("button", name="Film", exact=True).click()
+    open_form(page)
     expect(page.page.get_by_role("button", name="Record")).to_be_disabled()  # one at a time
     page.page.keyboard.press("Escape")
     progress.get_by_role("button", name="Cancel").click()
@@ -211,7 +216,7 @@ def test_a_film_can_be_stopped(fresh: Opener, runs: dict[str, ds.Run]) -> None:
 def test_a_film_is_slow_around_spikes(fresh: Opener, runs: dict[str, ds.Run]) -> None:
     page = opened(fresh, runs["spike"], 0, "&mode=present")
     choose(page, from_epoch="150", epochs_a_second="30")
-    dialog = page.page.get_by_role("dialog", name="Film")
+    dialog = page.page.get_by_role("dialog", name="Save")
     expect(dialog).to_contain_text("91 frames")
     dialog.get_by_label("around spikes", exact=True).select_option("4")
     expect(dialog).not_to_contain_text("91 frames")
@@ -243,7 +248,7 @@ def test_a_browser_without_encoders_offers_a_gif(fresh: Opener, runs: dict[str, 
     script = "delete window.VideoEncoder; " + _ONLY_DOWNLOADS
     page = opened(fresh, runs["solved"], 0, "&mode=present", script)
     choose(page, to_epoch="2", epochs_a_second="20")
-    dialog = page.page.get_by_role("dialog", name="Film")
+    dialog = page.page.get_by_role("dialog", name="Save")
     expect(dialog.get_by_role("alert")).to_contain_text("This browser cannot encode")
     expect(dialog.get_by_role("button", name="Record")).to_be_disabled()
     dialog.get_by_label("file", exact=True).select_option("gif")
@@ -266,7 +271,7 @@ def test_a_film_that_cannot_be_is_told(
 ) -> None:
     page.open(runs["solved"])
     choose(page, **fields)
-    dialog = page.page.get_by_role("dialog", name="Film")
+    dialog = page.page.get_by_role("dialog", name="Save")
     expect(dialog.get_by_role("alert")).to_contain_text(words)
     expect(dialog.get_by_role("button", name="Record")).to_be_disabled()
     page.page.keyboard.press("Escape")

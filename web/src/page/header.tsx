@@ -8,7 +8,6 @@ import { isSolved } from "../model/server/answers";
 import { OPTION_SYMBOLS } from "../model/symbols";
 import { PANELS, type Panel, type RunInfo } from "../model/types";
 import { DEFAULT_VIEW } from "../model/view-address";
-import { FilmForm } from "../film/film-form";
 import { appliesTo, TITLES } from "../panels/all-panels";
 import { allRuns, store } from "../state/all-runs";
 import { theme } from "../state/colour-scheme";
@@ -27,7 +26,7 @@ import { namesOf } from "../stage/stage-composer";
 import { Term } from "../terms/term";
 import { Dropdown } from "./dropdown";
 import { startIntro } from "./intro";
-import { PictureMenu } from "./picture-menu";
+import { SaveMenu } from "./save-menu";
 import { SequencesForm } from "./sequences-form";
 
 export function Header() {
@@ -45,8 +44,7 @@ export function Header() {
       {slot && !presenting.value && (
         <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>
       )}
-      {slot && <Dropdown name="Picture">{(close) => <PictureMenu close={close} />}</Dropdown>}
-      {slot && <Dropdown name="Film">{(close) => <FilmForm close={close} />}</Dropdown>}
+      {slot && <Dropdown name="Save">{(close) => <SaveMenu close={close} />}</Dropdown>}
       {many && !presenting.value && (
         <button
           onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
