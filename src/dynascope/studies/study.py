@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.seeds import seeds_of
+from dynascope.studies.study_seeds import seeds_of
 from dynascope.studies.table import Table
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from dynascope.errors import DynascopeError
-from dynascope.studies.seeds import BLOCK, chosen_on, ledger, seeds_of
+from dynascope.studies.study_seeds import BLOCK, chosen_on, ledger, seeds_of
 
 
 def test_blocks_of_seeds_do_not_meet() -> None:
