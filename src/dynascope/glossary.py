@@ -40,6 +40,16 @@ def entries() -> Iterator[Entry]:
         yield from found
 
 
+def panel_titles() -> dict[str, str]:
+    """The panels of the sandbox by name, in the order in which it shows them.
+
+    >>> list(panel_titles().items())[:2]
+    [('tokens', 'Token embeddings'), ('positions', 'Position embeddings')]
+    """
+    parts = ((entry.id.split("."), entry.term) for entry in entries())
+    return {names[1]: term for names, term in parts if names[0] == "panel" and len(names) == 2}
+
+
 def listing(ids: Iterable[str], width: int = 80) -> str:
     """Some entries as a list for the terminal, in this order.
 

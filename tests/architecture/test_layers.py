@@ -26,7 +26,7 @@ LAYERS = (
             "plain",
             "figure_layouts",
         ),
-        *("progress", "seeds", "memory", "starting", "new_file", "notebook_display"),
+        *("progress", "seeds", "memory", "starting", "new_file", "theme", "notebook_display"),
     ),
     ("analysis_columns", "analysis_row"),
     ("_kernel", "kernel_loading", "catalog"),

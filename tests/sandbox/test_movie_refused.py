@@ -8,8 +8,9 @@ from analysed import three
 
 import dynascope as ds
 from dynascope.cli import main
+from dynascope.glossary import panel_titles
 from dynascope.sandbox import headless
-from dynascope.sandbox.movie import check_epochs, check_runs, panel_names
+from dynascope.sandbox.movie import check_epochs, check_runs
 
 
 class Bad(NamedTuple):
@@ -157,4 +158,4 @@ def test_panels_are_those_of_the_sandbox() -> None:
     listed = Path(__file__).parents[2] / "web" / "src" / "model" / "types.ts"
     text = listed.read_text(encoding="utf-8")
     block = text.partition("export const PANELS = [")[2].partition("]")[0]
-    assert [name.strip(' ",\n') for name in block.split(",") if name.strip()] == [*panel_names()]
+    assert [name.strip(' ",\n') for name in block.split(",") if name.strip()] == [*panel_titles()]

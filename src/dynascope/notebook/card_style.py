@@ -4,12 +4,11 @@ A card has its own background, so it can be read on any page. It is dark where t
 is (JupyterLab, VS Code, Colab, Sphinx) and, where the page says nothing, where the system is.
 """
 
-import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dynascope.notebook.html_tags import Html
+from dynascope.theme import theme
 
 _HERE = Path(__file__).parent
 _PLAIN = ("panel", "border", "grid", "ink", "quiet", "faint", "accent", "good", "warning", "bad")
@@ -42,14 +41,14 @@ def colour(name: str) -> str:
 @cache
 def colours(scheme: str) -> dict[str, str]:
     """The colours that cards use, by name; `scheme` is light or dark."""
-    theme = _theme()[scheme]
+    found = theme()[scheme]
     return {
-        **{name: theme[name] for name in _PLAIN},
-        **theme["curves"],
-        **theme["shares"],
-        "token": theme["parameters"]["token_embedding"],
-        "position": theme["parameters"]["position_embedding"],
-        **{f"phase-{i}": each for i, each in enumerate(theme["phases"])},
+        **{name: found[name] for name in _PLAIN},
+        **found["curves"],
+        **found["shares"],
+        "token": found["parameters"]["token_embedding"],
+        "position": found["parameters"]["position_embedding"],
+        **{f"phase-{i}": each for i, each in enumerate(found["phases"])},
     }
 
 
@@ -58,7 +57,7 @@ def style() -> Html:
     """The style sheet that every card carries: an output must be readable without the others."""
     light, dark = _variables("light"), _variables("dark")
     rules = (
-        f".dynascope-card{{--dynascope-text:{_theme()['fonts']['text']};{light}}}",
+        f".dynascope-card{{--dynascope-text:{theme()['fonts']['text']};{light}}}",
         f"@media (prefers-color-scheme:dark){{.dynascope-card{{{dark}}}}}",
         f":is({','.join(_LIGHT)}) .dynascope-card{{{light}}}",
         f":is({','.join(_DARK)}) .dynascope-card{{{dark}}}",
@@ -69,9 +68,3 @@ def style() -> Html:
 
 def _variables(scheme: str) -> str:
     return ";".join(f"--dynascope-{name}:{value}" for name, value in colours(scheme).items())
-
-
-@cache
-def _theme() -> dict[str, Any]:
-    theme: dict[str, Any] = json.loads((_HERE.parent / "theme.json").read_text(encoding="utf-8"))
-    return theme

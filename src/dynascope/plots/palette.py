@@ -7,16 +7,15 @@ class share a colour, and all positions are diamonds. web/src/model/palette.ts h
 for the page; a test compares them.
 """
 
-import json
 import math
 from collections.abc import Collection, Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from dynascope.option_rules import Choice
 from dynascope.plots._colour_space import contrast, lch, lighter, mix, ramp, readable, rgb
 from dynascope.shown_sequences import NO_TARGET, ShownSequences
+from dynascope.theme import theme as shared_theme
 
 THEMES = ("light", "dark")
 LEAST_CONTRAST = 3.0  # WCAG 2.2, 1.4.11: graphical objects
@@ -24,12 +23,6 @@ TEXT_CONTRAST = 4.5  # 1.4.3: text; on any ground black or white has it
 SHADES = 64  # of attention
 _SPREAD = 0.05  # of lightness, to each side, between the orderings of one multiset
 _GOLDEN = 0.6180339887498949  # turns: neighbours in number are far apart in hue
-
-
-@cache
-def _table() -> dict[str, Any]:
-    path = Path(__file__).parents[1] / "theme.json"
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 class PointStyle(NamedTuple):
@@ -45,8 +38,8 @@ class Palette:
 
     def __init__(self, theme: str) -> None:
         self.theme = Choice(THEMES).check("theme", theme)
-        self.colours: dict[str, Any] = _table()[theme]
-        self.markers: dict[str, Any] = _table()["markers"]
+        self.colours: dict[str, Any] = shared_theme()[theme]
+        self.markers: dict[str, Any] = shared_theme()["markers"]
 
     def __getitem__(self, name: str) -> str:
         """A colour that has one name: "ink", "grid", "query"."""

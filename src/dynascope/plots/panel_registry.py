@@ -9,7 +9,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 
 from dynascope.errors import DynascopeError, none_given, unknown
-from dynascope.glossary import entries
+from dynascope.glossary import panel_titles
 from dynascope.plots._attention import DrawnAttention
 from dynascope.plots._curves import DrawnCurves, legend_rows
 from dynascope.plots._drawn import DrawnPanel, PanelDrawing
@@ -52,24 +52,6 @@ class Panel(NamedTuple):
         return PanelNumbers(self.id, self.drawn.columns(self.id, view), run, epoch)
 
 
-# In the order in which the page lays them out: that of the data's way through the model.
-ORDER = (
-    *("tokens", "positions", "embeddings", "normalized", "attention", "values", "sequence"),
-    *("decision_map", "sequence_normalized", "receptors", "assemblers", "neurons"),
-    *(
-        "feed_forward",
-        "output",
-        "output_map",
-        "probabilities",
-        "loss",
-        "accuracy",
-        "gradients",
-        "shares",
-        "hessian",
-    ),
-)
-
-
 def _drawn_by(panel: str) -> type[DrawnPanel]:
     if panel == "neurons":
         return DrawnNeurons
@@ -82,8 +64,8 @@ def _drawn_by(panel: str) -> type[DrawnPanel]:
     }.get(panel, DrawnCurves)
 
 
-_TITLES = {entry.id: entry.term for entry in entries()}
-PANELS = {name: Panel(name, _TITLES[f"panel.{name}"], _drawn_by(name)) for name in ORDER}
+# In the order in which the page lays them out: that of the data's way through the model.
+PANELS = {name: Panel(name, title, _drawn_by(name)) for name, title in panel_titles().items()}
 
 # What `panels` shows unless told: all that needs no minute, and what a view has.
 _SLOW = "hessian"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dynascope import glossary
 from dynascope.errors import DynascopeError, expected, unknown
+from dynascope.glossary import panel_titles
 from dynascope.near_misses import guided
 from dynascope.new_file import NewFile, check_new_file
 from dynascope.progress import Report, Status, reporter
@@ -108,15 +108,9 @@ def kind_of(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
 
-def panel_names() -> tuple[str, ...]:
-    """The panels of the sandbox, in the order in which it shows them."""
-    ids = (entry.id.split(".") for entry in glossary.entries())
-    return tuple(parts[1] for parts in ids if parts[0] == "panel" and len(parts) == 2)
-
-
 def check_panels(panels: Sequence[str] | None) -> tuple[str, ...]:
     """The names of panels, in the order of the sandbox; None is all of them."""
-    names = panel_names()
+    names = tuple(panel_titles())
     if panels is None:
         return names
     if isinstance(panels, str) or not isinstance(panels, Iterable) or not list(panels):
@@ -200,7 +194,7 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> str:
 
 def _fragment(runs: Sequence[Run], panels: Sequence[str], theme: str, axes: str) -> str:
     """The view that is filmed, as the client writes it into its address."""
-    hidden = ",".join(name for name in panel_names() if name not in panels)
+    hidden = ",".join(name for name in panel_titles() if name not in panels)
     ids = ",".join(run.id for run in runs)
     return f"#v=1&run={ids}&theme={theme}&axes={axes}&hide={hidden}"
 
