@@ -82,16 +82,21 @@ def test_columns_are_written_down(name: str) -> None:
 NAMED_ONCE = {*KINDS} - {*PARAMETERS} - {*STAGES} - {"speed"}
 
 
+OTHERS_OF_THE_NAME = {
+    "sidecar_rules.py": "columns, one of which is called `spikes`",
+    "card_style.py": "colours, those of `phases` among them",
+    "figure_layouts.py": "layouts of figures, `phases` among them",
+}
+
+
 def test_no_kind_is_named_elsewhere() -> None:
     """But where it is measured: all others go through the registry."""
     for file in ROOT.rglob("*.py"):
         if file.name == "analysis_columns.py" or file.stem.startswith("kind_"):
             continue
-        if file.name == "sidecar_rules.py":  # of columns, one of which is called `spikes`
+        if file.name in OTHERS_OF_THE_NAME:
             continue
-        if file.name == "card_style.py":  # of colours, those of `phases` among them
-            continue
-        if file.parent.name != "analysis":
+        if file.parent.name not in ("analysis", "plots"):  # which has layouts and panels so called
             nodes = ast.walk(ast.parse(file.read_text()))
             texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
             assert texts.isdisjoint(NAMED_ONCE), (file, texts & NAMED_ONCE)

@@ -16,6 +16,7 @@ from dynascope.cli import main
 from dynascope.engine import Job
 from dynascope.findings.registry import kinds
 from dynascope.sweeps import remote_shard
+from dynascope.sweeps.shard_making import Finishing
 
 FAILURES = [np.linalg.LinAlgError("SVD did\nnot converge"), MemoryError()]
 
@@ -123,7 +124,7 @@ def test_a_failure_costs_a_parcel_nothing_else(
     (folder / "sweep.json").write_text("{}")
     place = remote_shard.SharedFolder.of(folder) if shared else None
     jobs = tuple(Job(run.config, run.seed) for run in three())
-    sent = remote_shard.RemoteShard(jobs, (0, 1, 2), 1, place, ("circuit",))
+    sent = remote_shard.RemoteShard(jobs, (0, 1, 2), 1, place, Finishing(("circuit",)))
     made = remote_shard.make_remotely(ds.__version__, pickle.dumps(sent))
     if isinstance(made, remote_shard.Staged):
         made.adopt(place)

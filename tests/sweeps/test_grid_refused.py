@@ -24,7 +24,10 @@ BAD = [
     ("", "sweep: expected a table with entries", "empty"),
     ("seeds = =", "expected TOML", "line 1"),
     ("gird.training.lr = [1]", "gird: unknown key; did you mean 'grid'?"),
-    ("training.lr = [1]", "training: unknown key (keys: seeds, analyse, base, grid, zip, chain)"),
+    (
+        "training.lr = [1]",
+        "training: unknown key (keys: seeds, analyse, keep, base,",
+    ),
     ("grid = 3", "grid: expected a table, but got 3"),
     ("[grid]", "grid: expected a table with entries"),
     ("[base]", "base: expected a table with entries"),
