@@ -40,8 +40,9 @@ def vectors(run: ds.Run, epoch: int, panel: str) -> Array:
     return np.asarray(getattr(ds.forward(p, shown.tokens, config.model), panel))
 
 
-def places(run: ds.Run, epoch: int, panel: str) -> Array:
-    """The same on the panel's plane: that of the last sound kept epoch for d > 2."""
+def places(run: ds.Run, epoch: int, panel: str, on: str | None = None) -> Array:
+    """The same on the panel's plane, or on another's: for d > 2 that of the points at the last
+    sound kept epoch."""
     here = np.asarray(vectors(run, epoch, panel), float)
     if here.shape[1] == 1:
         return np.column_stack([here, 0 * here])
@@ -49,7 +50,7 @@ def places(run: ds.Run, epoch: int, panel: str) -> Array:
         return here
     last = run.epochs if run.diverged is None else run.diverged - 1
     kept = int(run.weight_epochs[run.weight_epochs <= last][-1])
-    return here @ plane(np.asarray(vectors(run, kept, panel), float)).axes.T
+    return here @ plane(np.asarray(vectors(run, kept, on or panel), float)).axes.T
 
 
 def styles(run: ds.Run, epoch: int, panel: str) -> list[PointStyle]:
@@ -67,8 +68,8 @@ def styles(run: ds.Run, epoch: int, panel: str) -> list[PointStyle]:
     }.get(panel, lambda: palette.sequences(ds.plots.view(run, epoch).sequences))()
 
 
-def expected_dots(run: ds.Run, epoch: int, panel: str) -> list[Dot]:
-    pairs = zip(places(run, epoch, panel), styles(run, epoch, panel), strict=True)
+def expected_dots(run: ds.Run, epoch: int, panel: str, on: str | None = None) -> list[Dot]:
+    pairs = zip(places(run, epoch, panel, on), styles(run, epoch, panel), strict=True)
     return sorted(Dot(float(x), float(y), s.fill, s.marker) for (x, y), s in pairs)
 
 
@@ -108,6 +109,24 @@ def test_points(panel: str, case: str) -> None:
     assert all(x0 < each.x < x1 and y0 < each.y < y1 for each in wanted)
     assert math.isclose(x1 - x0, y1 - y0)  # one unit has one length
     assert ax.get_title("left")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hidden_units_over_the_sequences_that_they_meet(case: str) -> None:
+    run = drawn_run(case)
+    epoch, over = epoch_of(run), "sequence_normalized"
+    ax = drawn_on("neurons", run, epoch=epoch)
+    wanted = [
+        each
+        for panel in (over, "receptors", "assemblers")
+        for each in expected_dots(run, epoch, panel, over)
+    ]
+    assert_same(dots(ax), wanted)
+    lines = [each for each in ax.collections if isinstance(each, LineCollection)]
+    for end, line in zip(("receptors", "assemblers"), lines, strict=True):
+        segments = np.array(line.get_segments())
+        assert not segments[:, 0].any()  # from the origin
+        np.testing.assert_allclose(segments[:, 1], places(run, epoch, end, over), atol=1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)
