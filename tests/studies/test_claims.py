@@ -94,10 +94,14 @@ def test_spearman_is_scipys() -> None:
     assert found == pytest.approx(stats.spearmanr(NEAR, np.round(FAR)).statistic)
 
 
-def test_a_p_value_is_that_of_the_interval() -> None:
-    """Wilson's interval inverts the score test, whose p-value has a closed form."""
-    z = (0.61 - 0.5) / np.sqrt(0.25 / 100)
-    assert Share(61, 100).p_above(0.5) == pytest.approx(stats.norm.sf(z), rel=1e-6)
+@pytest.mark.parametrize("one", [Share(61, 100), Share(43, 90), mean(FAR), TwoGroups(FAR, NEAR)])
+def test_a_p_value_is_that_of_the_interval(one: Measured) -> None:
+    """The interval of that error begins, or ends, at the effect."""
+    above, below = one.p_above(0.5), one.p_below(0.5)
+    assert max(above, below) == 0.5
+    p = min(above, below)
+    end = one.interval(2 * p)[0 if p == above else 1]
+    assert p == pytest.approx(1e-9) or end == pytest.approx(0.5, abs=1e-3)
 
 
 @given(st.lists(st.floats(1e-6, 0.5), min_size=1, max_size=12))

@@ -77,6 +77,18 @@ class Share(Measured):
     def value(self) -> float:  # type: ignore[override]
         return self.count / self.runs if self.runs else float("nan")
 
+    def p_above(self, effect: float) -> float:
+        """That of the score test, which Wilson's interval inverts."""
+        return min(0.5, float(stats.norm.sf(self._score(effect))))
+
+    def p_below(self, effect: float) -> float:
+        return min(0.5, float(stats.norm.cdf(self._score(effect))))
+
+    def _score(self, effect: float) -> float:
+        """How many standard deviations of the effect it lies above that."""
+        spread = np.sqrt(effect * (1 - effect) / self.runs) if self.runs else 0.0
+        return float((self.value - effect) / spread) if spread else 0.0
+
     def interval(self, error: float = 0.05) -> Interval:
         if not self.runs:
             return 0.0, 1.0
