@@ -73,6 +73,11 @@ MORE_TOKENS = [
         ("two sums", Head(shifts=(0,) * 6, aside=(3, 4, 5)), "two"),
     )
 ]
+MORE_TOKENS.append(  # a fold of four different tokens, which no other fold is like
+    pytest.param(
+        *(5, 7, Head(shifts=(0, 1, 0, 0), folds={(4, 2): (0, 3, 1, 2)}), "folded"), id="four-p5-d7"
+    )
+)
 
 
 @pytest.mark.parametrize(("vocab", "dim", "head", "kind"), MORE_TOKENS)
@@ -81,6 +86,7 @@ def test_built_heads_of_more_tokens(vocab: int, dim: int, head: Head, kind: str)
     found = kept_sum(parameters, config)
     assert found is not None
     assert (found.kind, found.apart) == (kind, tuple(head.apart))
+    assert found.share > 1 - 1e-9  # this very sum, not one that is like it
     if not head.apart and not head.aside:
         assert found.shifts[:4] == tuple((c - head.shifts[0]) % vocab for c in head.shifts)
     assert kind in SUM_KINDS

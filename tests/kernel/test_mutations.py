@@ -37,7 +37,7 @@ MUTANTS = [
     Mutant(
         "a sum's values not counted", "sum_search.hpp", "fit.values) / plain_values_)", "1))", SUMS
     ),
-    Mutant("a fold's other half", "sum_terms.hpp", "    --g[d];", "    --g[c];", SUMS),
+    Mutant("a fold's other half", "sum_terms.hpp", "    --g[d];", "    (void)d, --g[c];", SUMS),
     Mutant(
         "one shift at a time",
         "sum_search.hpp",
