@@ -55,6 +55,11 @@ def commands(store: Path, grid: Path, out: Path, ids: list[str]) -> Iterator[lis
         yield ["report", f"{folder}#{run}"]
     for run in ids[:1]:
         yield ["report", f"{folder}#{run}@1", "--json"]
+        yield ["export", f"{folder}#{run}", "-o", f"{out}/run.html", "--quiet"]
+        for layout in ("panels", "phases", "spike", "attention", "gradients"):
+            picture = f"{out}/{layout}.png"
+            yield ["figure", layout, f"{folder}#{run}", "-o", picture, "--data", f"{picture}.csv"]
+    yield ["figure", "circuits", folder, "-o", f"{out}/circuits.svg"]
     for number, run in enumerate(ids[-1:]):
         goes_on = ["--continue", "--epochs", "33"]
         yield [
@@ -248,10 +253,25 @@ def attack(
     faults = Faults()
     ids = some_ids(store, faults)
     ask_everything(store, static, ids, faults)
+    show_cards(store, faults)
     for command in commands(store, grid, out, ids):
         if keep(command):
             run_command(command, faults)
     return faults
+
+
+def show_cards(store: Path, faults: Faults) -> None:
+    """What a notebook shows of the runs: always something, since only a fault of ours is nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            runs = ds.load(store)
+            shown = {"runs": runs, **{each.id: each for each in runs[:_SOME_RUNS]}}
+        except DynascopeError:
+            return
+        for name, each in shown.items():
+            if each._repr_html_() is None:
+                faults.append(f"the card of {name} is not there")
 
 
 def some_ids(store: Path, faults: Faults) -> list[str]:
