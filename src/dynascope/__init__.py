@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dynascope.store import load as load
     from dynascope.store import merge as merge
     from dynascope.store.query import query as query
+    from dynascope.studies.study_function import study as study
     from dynascope.sweeps import sweep as sweep
 
 _provide(_wiring)
@@ -75,6 +76,7 @@ _LATER = {
     "merge": "dynascope.store",
     "movie": "dynascope.sandbox.movie",
     "query": "dynascope.store",
+    "study": "dynascope.studies.study_function",
     "sweep": "dynascope.sweeps",
 }
 

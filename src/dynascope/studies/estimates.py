@@ -204,3 +204,26 @@ def _spearman(rows: Array) -> Array:
     spread = np.sqrt((centred**2).mean(axis=1)).prod(axis=1)
     spread[spread == 0] = np.nan  # what does not vary has no rank
     return np.asarray((centred[..., 0] * centred[..., 1]).mean(axis=1) / spread)
+
+
+def ratio_of_means(ones: Array, others: Array) -> Resampled:
+    """How many times the mean of the others a group has; both of the same seeds, row by row."""
+    return Resampled(np.column_stack([ones, others]).astype(float), _ratio)
+
+
+def _ratio(rows: Array) -> Array:
+    means = rows.mean(axis=1)
+    below = np.where(means[..., 1] == 0, np.nan, means[..., 1])
+    return np.asarray(means[..., 0] / below)
+
+
+@dataclass(frozen=True)
+class Exact(Measured):
+    """A number that is not a sample: computed, or counted over everything that there is."""
+
+    value: float
+    runs: int = 1
+    method = "exact"
+
+    def interval(self, error: float = 0.05) -> Interval:
+        return (self.value, self.value) if self.value == self.value else (-np.inf, np.inf)

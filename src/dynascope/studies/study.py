@@ -1,48 +1,26 @@
-"""What a study is: a question, the sweeps that answer it, its claims and its figures."""
+"""What a study is: a question, where its numbers come from, its claims and its figures."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.study_seeds import seeds_of
+from dynascope.studies.sources import Source
 from dynascope.studies.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from dynascope.plots._look import PublicationFigure
 
-SCALES = ("quick", "paper")
-
-
-@dataclass(frozen=True)
-class StudySweep:
-    """Runs that one or more studies look at; `grid` is as `ds.sweep` takes it, without seeds."""
-
-    name: str  # of its folder, and of its seeds in the ledger
-    grid: Mapping[str, Any]
-    seeds: Mapping[str, int]  # how many, at each scale
-    columns: tuple[str, ...]  # that claims and figures need
-    quick: Mapping[str, Any] = field(default_factory=dict)  # what of the grid is smaller there
-
-    def described(self, scale: str) -> dict[str, Any]:
-        """The grid with its seeds."""
-        smaller = self.quick if scale == "quick" else {}
-        return {
-            "keep": "ends",
-            **self.grid,
-            **smaller,
-            "seeds": list(seeds_of(self.name, self.seeds[scale])),
-        }
+Tables = Mapping[str, Table]  # by the names of sources
 
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A picture, and its numbers as a table."""
+    """A picture that carries its numbers."""
 
     name: str
     caption: str
-    draw: Callable[[Mapping[str, Table]], "Figure"]
-    data: Callable[[Mapping[str, Table]], Table]
+    draw: Callable[[Tables], "PublicationFigure"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +30,7 @@ class Study:
     name: str
     question: str
     place: str  # what of the paper it is about
-    sweeps: tuple[StudySweep, ...]
+    sources: tuple[Source, ...]
     claims: tuple[Claim, ...]
     figures: tuple[StudyFigure, ...] = ()
     notes: tuple[str, ...] = ()  # what the paper leaves open, and what was tried

@@ -1,0 +1,98 @@
+"""The folder of studies: what was asked for, the runs by source, the report.
+
+    study.json      which studies, at which scale
+    runs/SOURCE/    a store for each source
+    report.html, claims.json, data/
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from dynascope.errors import Description, DynascopeError, expected
+from dynascope.new_file import write_new_file
+from dynascope.store.files import writing
+
+ABOUT = "study.json"
+REPORT = "report.html"
+FORMAT = 1
+
+
+class StudyFolder:
+    """One folder, for some studies at one scale."""
+
+    def __init__(self, path: Path, studies: Sequence[str], scale: str) -> None:
+        self.path, self.studies, self.scale = path, tuple(studies), scale
+
+    def claim(self) -> None:
+        """Make the folder ours, or refuse it: whatever it holds stays."""
+        there = self.read()
+        if there == self.about:
+            return
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        write_new_file(self.path / ABOUT, (json.dumps(self.about, indent=2) + "\n").encode())
+
+    def read(self) -> dict[str, object] | None:
+        """What the folder says of itself, if it is there and agrees with what is asked for."""
+        there = read_about(self.path)
+        if there is None:
+            self._refuse_strangers()
+            return None
+        if there["scale"] != self.scale:
+            raise DynascopeError(
+                f"{self.path}: holds studies at scale {there['scale']}, not {self.scale}; "
+                "give --out another folder."
+            )
+        missing = [name for name in there["studies"] if name not in self.studies]  # type: ignore[attr-defined]
+        if missing:
+            raise DynascopeError(
+                f"{self.path}: holds the study {missing[0]}, which was not asked for; name it, "
+                "too, or give --out another folder."
+            )
+        return there
+
+    @property
+    def about(self) -> dict[str, object]:
+        return {"format": FORMAT, "scale": self.scale, "studies": list(self.studies)}
+
+    def runs(self, source: str) -> Path:
+        return self.path / "runs" / source
+
+    def _refuse_strangers(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise expected(str(self.path), "a folder", Description("a file"))
+        strangers = sorted(each.name for each in self.path.glob("[!.]*"))
+        if strangers:
+            what = Description(f"one with {strangers[0]}")
+            raise expected(str(self.path), "a new folder or one of studies", what)
+
+
+def read_about(path: Path) -> dict[str, object] | None:
+    """What a folder of studies says of itself; None: it is none."""
+    about = path / ABOUT
+    try:
+        text = about.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DynascopeError(f"{about}: cannot be read ({error}).") from None
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not _sound(told):
+        raise expected(str(about), "what `dynascope study` writes", Description("something else"))
+    if told["format"] > FORMAT:
+        raise DynascopeError(f"{about}: written by a later version of dynascope; update it.")
+    return dict(told)
+
+
+def _sound(told: object) -> bool:
+    return (
+        isinstance(told, dict)
+        and type(told.get("format")) is int
+        and isinstance(told.get("scale"), str)
+        and isinstance(told.get("studies"), list)
+        and all(isinstance(name, str) for name in told["studies"])
+    )
