@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Measure
-from dynascope.studies.estimates import Measured, Share, median
+from dynascope.studies.estimates import Measured, Share, median, ratio_of_means
 from dynascope.studies.study import Tables
 from dynascope.studies.table import Table
 
@@ -32,11 +32,12 @@ def success(runs: Table) -> Share:
     return share_of(solved(runs))
 
 
-def of_each(values: Iterable[Any], measure: Callable[[Tables, Any], Measured], name: str) -> Any:
+def of_each(
+    name: str, values: Iterable[Any], measure: Callable[[Tables, Any], Measured]
+) -> dict[str, Measure]:
     """A measure for each value of something: conditions that are listed beforehand.
 
-    >>> measures = of_each([2, 3], lambda tables, d: success(tables["width"]), "d={}")
-    >>> list(measures)
+    >>> list(of_each("d={}", [2, 3], lambda tables, d: success(tables["width"])))
     ['d=2', 'd=3']
     """
 
@@ -49,3 +50,20 @@ def of_each(values: Iterable[Any], measure: Callable[[Tables, Any], Measured], n
 def median_of(values: Array) -> Measured:
     """Of the runs that have a value."""
     return median(values[~np.isnan(values)])
+
+
+def known(values: Array) -> Array:
+    """Without what runs lack."""
+    return np.asarray(values[~np.isnan(values.astype(float))])
+
+
+def is_one_of(values: Array, *words: str) -> Array:
+    return np.isin(values.astype(str), words)
+
+
+def entries_share(runs: Table, column: str, word: str) -> Measured:
+    """Of all entries of a column of lists, the share that names a word (joined by +); resampled by
+    runs, since the entries of one run are not independent."""
+    lists = [values if isinstance(values, list) else [] for values in runs[column]]
+    named = np.array([sum(word in str(each).split("+") for each in own) for own in lists], float)
+    return ratio_of_means(named, np.array([len(own) for own in lists], float))

@@ -11,3 +11,56 @@ DEFAULT = StudySweep(
     seeds={QUICK: 60, PAPER: 1000},
 )
 """The paper's own setting: N=12, k=5, p=2, d=2, h=32, Adam with 3e-3, batch 32, 1000 epochs."""
+
+_TWO_AND_THREE = {"grid": {"model.dim": [2, 3]}}
+_CURVES_ONLY = {"record.weights_every": 0, "record.state_every": 0}
+_FULL = {"training.batch": 2048}
+_FEW = {QUICK: 12, PAPER: 100}
+_FEWER = {QUICK: 2, PAPER: 20}
+
+MINI_BATCH = StudySweep(
+    "gradients-batch",
+    {**_TWO_AND_THREE, "base": _CURVES_ONLY, "analyse": ["tandem"]},
+    _FEW,
+    block="gradients",
+)
+FULL_BATCH = StudySweep(
+    "gradients-full",
+    {
+        "base": _FULL,
+        "grid": {"model.dim": [2, 3], "training.epochs": [1000, 5000]},
+        "analyse": ["tandem", "saddles"],
+    },
+    _FEW,
+    block="gradients",
+)
+_WIDE = {"model.dim": 64, "model.hidden": 256, **_CURVES_ONLY}
+WIDE_BATCH = StudySweep(
+    "gradients-wide-batch", {"base": _WIDE, "analyse": ["tandem"]}, _FEWER, block="gradients"
+)
+WIDE_FULL_BATCH = StudySweep(
+    "gradients-wide-full",
+    {
+        "base": {**_WIDE, **_FULL},
+        "grid": {"training.epochs": [1000, 5000]},
+        "analyse": ["tandem"],
+    },
+    _FEWER,
+    block="gradients",
+    quick={"grid": {"training.epochs": [1000]}},
+)
+
+WIDTHS = {2: 32, 3: 32, 4: 32, 6: 32, 8: 32, 12: 48, 16: 64, 32: 128}
+"""The hidden units for each d; the paper gives them for d=2 alone. From 8 on h = 4d."""
+NARROW = {2: 8, 3: 12, 4: 16}
+"""The same with h = 4d also for small d."""
+_SHAPES = [*WIDTHS.items(), *NARROW.items()]
+
+WIDTH = StudySweep(
+    "width",
+    {
+        "zip": [{"model.dim": [d for d, _ in _SHAPES], "model.hidden": [h for _, h in _SHAPES]}],
+        "analyse": ["sparsity"],
+    },
+    {QUICK: 6, PAPER: 100},
+)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import train
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run import Runs
@@ -54,17 +53,18 @@ class StudySweep:
 
 @dataclass(frozen=True)
 class MadeRuns:
-    """Runs that a grid cannot describe: `make` trains those of some seeds, in memory, in seconds."""
+    """Runs that a grid cannot describe; `make` trains those of some seeds, within seconds."""
 
     name: str
     make: Callable[[range, Execution, Report | None], Runs]
     seeds: Mapping[str, int]
     analyse: tuple[str, ...]
+    block: str
 
     def prepare(
         self, folder: Path, scale: str, execution: Execution, report: Report | None, pause: Pause
     ) -> int:
-        seeds = seeds_of(self.name, self.seeds[scale], scale == QUICK)
+        seeds = seeds_of(self.block, self.seeds[scale], scale == QUICK)
         there = load(folder) if folder.exists() else None
         missing = there is None or not {*seeds} <= {run.seed for run in there}
         if missing:

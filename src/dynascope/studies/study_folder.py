@@ -1,8 +1,8 @@
 """The folder of studies: what was asked for, the runs by source, the report.
 
-    study.json      which studies, at which scale
-    runs/SOURCE/    a store for each source
-    report.html, claims.json, data/
+study.json      which studies, at which scale
+runs/SOURCE/    a store for each source
+report.html, claims.json, data/
 """
 
 import json

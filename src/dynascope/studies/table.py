@@ -57,10 +57,22 @@ class Table:
     def where(self, mask: Array) -> "Table":
         return self._with({name: values[mask] for name, values in self.columns.items()})
 
+    def with_options(self, options: Mapping[str, Any]) -> "Table":
+        """The runs with these options, named as in a grid: "training.lr", "none" for None."""
+        mask = np.ones(len(self), bool)
+        for name, wanted in options.items():
+            column = self[name.rpartition(".")[2]]
+            mask &= np.array([_same(value, wanted) for value in column.tolist()], bool)
+        return self.where(mask)
+
     def by(self, name: str) -> "Iterator[tuple[Any, Table]]":
         """The runs of each value of a column, in the order of the values."""
         for value in sorted({*self[name].tolist()}):
             yield value, self.where(self[name] == value)
+
+    def in_order_of(self, name: str) -> "Table":
+        """Sorted by a column; equals stay in order."""
+        return self.where(np.argsort(self[name], kind="stable"))
 
     def nth(self, name: str, place: int) -> Array:
         """Of a column of lists, the entry at this place of each run; NaN where there is none.
@@ -70,6 +82,11 @@ class Table:
         [50.0, nan, nan]
         """
         return np.array([_entry(values, place) for values in self[name]])
+
+    def median_of(self, name: str) -> Array:
+        """Of a column of lists, the median of each run's own; NaN where there are none."""
+        own = ([each for each in _listed(values) if each is not None] for values in self[name])
+        return np.array([np.median(each) if each else np.nan for each in own])
 
     def matched(self, other: "Table", mine: str = "seed", its: str = "seed") -> "Table":
         """The other table's rows in the order of this one's, matched by a column: pairs. A row
@@ -83,18 +100,25 @@ class Table:
     def addresses(self, epoch: int | None = None) -> list[str]:
         """Where each run is, as links and `dynascope show` name it: SOURCE#ID@EPOCH."""
         epochs = self["last_epoch"] if epoch is None else [epoch] * len(self)
-        return [
-            f"{self.name}#{run}@{int(at)}" for run, at in zip(self["id"], epochs, strict=True)
-        ]
+        return [f"{self.name}#{run}@{int(at)}" for run, at in zip(self["id"], epochs, strict=True)]
 
     def _with(self, columns: Mapping[str, Array]) -> "Table":
         return Table(columns, self.name, self.runs)
 
 
+def _same(value: Any, wanted: Any) -> bool:
+    if wanted == "none":
+        return value is None or value != value
+    return bool(list(value) == list(wanted) if isinstance(wanted, list) else value == wanted)
+
+
+def _listed(values: Any) -> list[Any]:
+    return values if isinstance(values, list) else []
+
+
 def _entry(values: Any, place: int) -> float:
-    if not isinstance(values, list) or len(values) <= place or values[place] is None:
-        return float("nan")
-    return float(values[place])
+    found = _listed(values)
+    return float(found[place]) if len(found) > place and found[place] is not None else float("nan")
 
 
 def _array(values: Sequence[Any]) -> Array:

@@ -1,0 +1,81 @@
+"""Initialisation: is the circuit at the end there at the start?"""
+
+import numpy as np
+
+from dynascope.studies.claims import Claim
+from dynascope.studies.counting import known, share_of, solved_runs
+from dynascope.studies.estimates import Measured, paired
+from dynascope.studies.shared_sweeps import DEFAULT
+from dynascope.studies.study import Study, Tables
+from dynascope.studies.table import Table
+
+
+def _solved(tables: Tables) -> Table:
+    return solved_runs(tables[DEFAULT.name])
+
+
+def _more_than_others(tables: Tables) -> Measured:
+    runs = _solved(tables)
+    own, others = runs["attention_similarity"], runs["attention_similarity_others"]
+    there = ~np.isnan(own) & ~np.isnan(others)
+    return paired(own[there], others[there])
+
+
+def _most_similar(tables: Tables) -> Measured:
+    """Of 20 starts, the run's own is the most similar one: 1 in 20 by chance."""
+    return share_of(known(_solved(tables)["attention_similarity_p"]) <= 0.05)
+
+
+def _prefers_one(tables: Tables) -> Measured:
+    return share_of(known(_solved(tables)["preferred_token_end"]) == 1)
+
+
+def _keeps_preference(tables: Tables) -> Measured:
+    runs = _solved(tables)
+    there = ~np.isnan(runs["preferred_token_start"]) & ~np.isnan(runs["preferred_token_end"])
+    runs = runs.where(there)
+    return share_of(runs["preferred_token_start"] == runs["preferred_token_end"])
+
+
+CLAIMS = (
+    Claim(
+        "attention stays similar",
+        "attention at the end resembles attention at the start strongly",
+        "section 4.2, figure 5",
+        "rank correlation of the attention maps of solved runs at start and end, minus that with "
+        "the starts of 19 other seeds, mean",
+        _more_than_others,
+        effect=0.1,
+    ),
+    Claim(
+        "the own start is told",
+        "the start decides which circuit comes of it",
+        "section 4.2, figure 5",
+        "share of solved runs whose own start is the most similar to their end of 20 starts",
+        _most_similar,
+        effect=0.5,
+    ),
+    Claim(
+        "attention on ones",
+        "attention learns to focus on the ones among the relevant tokens",
+        "section 4.2, figure 5",
+        "share of solved runs whose attention on relevant positions prefers token 1 at the end",
+        _prefers_one,
+        effect=0.6,
+    ),
+    Claim(
+        "the preference is there at the start",
+        "(ours) which token is preferred is decided at the start",
+        "not in the paper",
+        "share of solved runs that prefer the same token at the start and at the end",
+        _keeps_preference,
+        effect=0.6,
+    ),
+)
+STUDY = Study(
+    "initialisation",
+    "Is the circuit of the end there at the start, and does attention prefer a token?",
+    "figure 5, section 4.2",
+    (DEFAULT,),
+    CLAIMS,
+)

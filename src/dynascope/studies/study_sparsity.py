@@ -1,0 +1,98 @@
+"""Sparsity: are the hidden activations of successful runs denser?"""
+
+from dynascope.analysis_columns import DECLARATIONS
+from dynascope.studies.claims import Claim
+from dynascope.studies.counting import known, of_each, solved
+from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
+from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
+from dynascope.studies.study import Study, Tables
+from dynascope.studies.table import Table
+
+COLUMNS = {
+    float(name.removeprefix("sparsity_").replace("_", ".")): name
+    for name in DECLARATIONS["sparsity"].columns
+}
+"""By threshold."""
+_VISIBLE = tuple(eps for eps in COLUMNS if 1e-3 <= eps <= 10)  # the paper's range
+_MIDDLE = 0.1
+_LESS = -0.01  # of a share: a hundredth of the activations
+
+
+def shaped(tables: Tables, dim: int, hidden: int) -> Table:
+    runs = tables[WIDTH.name]
+    return runs.where((runs["dim"] == dim) & (runs["hidden"] == hidden))
+
+
+def _denser(runs: Table, eps: float) -> Measured:
+    """Mean sparsity of solved runs minus that of the others."""
+    learnt, values = solved(runs), runs[COLUMNS[eps]]
+    return difference_of_means(known(values[learnt]), known(values[~learnt]))
+
+
+def _at_threshold(tables: Tables, eps: float) -> Measured:
+    return _denser(tables[DEFAULT.name], eps)
+
+
+def _at_width(tables: Tables, dim: int) -> Measured:
+    return _denser(shaped(tables, dim, WIDTHS[dim]), _MIDDLE)
+
+
+def _at_narrow(tables: Tables, dim: int) -> Measured:
+    return _denser(shaped(tables, dim, NARROW[dim]), _MIDDLE)
+
+
+def _with_accuracy(tables: Tables) -> Measured:
+    runs = tables[DEFAULT.name]
+    return rank_correlation(runs["accuracy"], runs[COLUMNS[_MIDDLE]])
+
+
+CLAIMS = (
+    Claim(
+        "denser when successful",
+        "successful models have denser activations, visibly for thresholds from 1e-3 to 10",
+        "appendix A.1, figure 7",
+        "mean share of hidden activations below a threshold, solved runs minus others (d=2)",
+        of_each("threshold {:g}", _VISIBLE, _at_threshold),
+        effect=_LESS,
+        side="below",
+    ),
+    Claim(
+        "denser at any width",
+        "the same holds for larger d",
+        "appendix A.4, figure 19",
+        f"the same at threshold {_MIDDLE:g}, by d (h = 32 up to d = 8, then 4d)",
+        of_each("d={}", WIDTHS, _at_width),
+        effect=_LESS,
+        side="below",
+    ),
+    Claim(
+        "denser with few hidden units",
+        "the same holds with h = 4d, which the paper calls typical",
+        "section 2; h is not said for d > 2",
+        f"the same at threshold {_MIDDLE:g}, with h = 4d",
+        of_each("d={}", NARROW, _at_narrow),
+        effect=_LESS,
+        side="below",
+    ),
+    Claim(
+        "sparsity falls with accuracy",
+        "sparsity decreases as the performance increases",
+        "appendix A.1, figure 7",
+        f"rank correlation over runs of test accuracy with sparsity at threshold {_MIDDLE:g}",
+        _with_accuracy,
+        effect=-0.1,
+        side="below",
+    ),
+)
+STUDY = Study(
+    "sparsity",
+    "Are the hidden activations of successful runs denser?",
+    "figures 7 and 19, appendices A.1 and A.4",
+    (DEFAULT, WIDTH),
+    CLAIMS,
+    notes=(
+        "The paper defines sparsity in three ways; here it is the share of hidden activations "
+        "below a threshold in size, over all test sequences.",
+        "Where all runs of a width succeed there is nothing to compare: not decidable here.",
+    ),
+)

@@ -1,0 +1,59 @@
+"""Width: how often does training succeed, by the length of embeddings?"""
+
+import numpy as np
+
+from dynascope.studies.claims import Claim
+from dynascope.studies.counting import of_each, solved, success
+from dynascope.studies.estimates import Measured, rank_correlation
+from dynascope.studies.shared_sweeps import WIDTH, WIDTHS
+from dynascope.studies.study import Study, Tables
+from dynascope.studies.study_sparsity import shaped
+
+
+def _success(tables: Tables, dim: int) -> Measured:
+    return success(shaped(tables, dim, WIDTHS[dim]))
+
+
+def _rises(tables: Tables) -> Measured:
+    runs = tables[WIDTH.name]
+    hidden = np.array([WIDTHS[int(dim)] for dim in runs["dim"]])
+    wanted = runs.where(runs["hidden"] == hidden)
+    return rank_correlation(wanted["dim"], solved(wanted))
+
+
+_ALL = 0.95  # "all", as far as a hundred runs can tell
+CLAIMS = (
+    Claim(
+        "all from d=8 on",
+        "from d=8 on all models are successful",
+        "appendix A.4",
+        "share of runs with test accuracy above 0.9, by d",
+        of_each("d={}", [dim for dim in WIDTHS if dim >= 8], _success),
+        effect=_ALL,
+    ),
+    Claim(
+        "not all below",
+        "in the plane, and for small d, training often fails",
+        "appendix A.4",
+        "share of runs with test accuracy above 0.9, by d",
+        of_each("d={}", [dim for dim in WIDTHS if dim < 8], _success),
+        effect=_ALL,
+        side="below",
+    ),
+    Claim(
+        "success rises with d",
+        "the longer the embeddings, the more often a model succeeds",
+        "appendix A.4",
+        "rank correlation over runs of d with success",
+        _rises,
+        effect=0.1,
+    ),
+)
+STUDY = Study(
+    "width",
+    "How often does training succeed, by the length of embeddings?",
+    "appendix A.4",
+    (WIDTH,),
+    CLAIMS,
+    notes=("The paper gives h for d = 2 alone. Here it is 32 up to d = 8, then 4d.",),
+)
