@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dynascope.findings.words import wilson
+from dynascope.share_interval import wilson
 
 DOCS = Path(__file__).parent.parent / "docs"
 

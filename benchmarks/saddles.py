@@ -16,8 +16,8 @@ import numpy as np
 
 import dynascope as ds
 from dynascope.findings.make_analyses import in_threads
-from dynascope.findings.words import wilson
 from dynascope.progress import reporter
+from dynascope.share_interval import wilson
 from dynascope.theory.curvature import curvature
 from dynascope.theory.escape import Alignment, Escape
 from dynascope.theory.saddles import Plateau, saddles

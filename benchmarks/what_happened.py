@@ -19,7 +19,7 @@ import dynascope as ds
 import spike_tables
 import sum_tables
 from dynascope.analysis import VERDICTS
-from dynascope.findings.words import wilson
+from dynascope.share_interval import wilson
 from pages import publish
 
 RESULTS = Path(__file__).with_suffix(".json")

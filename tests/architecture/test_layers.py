@@ -25,6 +25,8 @@ LAYERS = (
             "number_text",
             "plain",
             "figure_layouts",
+            "share_interval",
+            "claim_verdicts",
         ),
         *("progress", "seeds", "memory", "starting", "new_file", "theme", "notebook_display"),
     ),

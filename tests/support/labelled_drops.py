@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dynascope.analysis.drop_votes import SeenDrop, with_votes
 from dynascope.analysis.drops import METHODS, Drop, Method, loss_drops
-from dynascope.findings.words import wilson
+from dynascope.share_interval import wilson
 
 FOLDER = Path(__file__).parents[1] / "analysis" / "labelled_curves"
 TO_TUNE = 60  # the first curves; the others are to judge by

@@ -1,6 +1,5 @@
 """Counts and shares in words, with the interval that belongs to a share."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from dynascope.findings.kind import Totals
 from dynascope.number_text import fraction, percent
 from dynascope.run import SOLVED_ACCURACY
+from dynascope.share_interval import wilson
 
 
 def is_solved(row: Mapping[str, Any]) -> bool:
@@ -74,23 +74,3 @@ def outcomes_in_words(accuracies: Sequence[float], diverged: Sequence[int | None
     parts += [f"median {fraction(float(np.median(ended)))}"] if ended else []
     parts += [f"{len(accuracies) - len(ended)} diverged"] if len(ended) < len(accuracies) else []
     return ", ".join(parts)
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95% interval of Wilson (1927) for a share; it holds for few trials and for 0 and 1 too.
-
-    >>> [round(bound, 3) for bound in wilson(9, 20)]
-    [0.258, 0.658]
-    >>> [round(bound, 3) for bound in wilson(0, 10)]
-    [0.0, 0.278]
-
-    The ends are exactly 0 and 1 where all trials went one way, and nowhere else.
-    """
-    z = 1.959964
-    share = successes / trials
-    center = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    spread = math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2) * z
-    spread /= 1 + z**2 / trials
-    low = center - spread if successes else 0.0
-    high = center + spread if successes < trials else 1.0
-    return low, high

@@ -20,6 +20,7 @@ except ModuleNotFoundError as error:
 
 from dynascope.plots import layouts as layouts
 from dynascope.plots.animation import animate as animate
+from dynascope.plots.effects import effects as effects
 from dynascope.plots.figure import LAYOUTS as LAYOUTS
 from dynascope.plots.figure import figure as figure
 from dynascope.plots.many import band as band
@@ -27,6 +28,13 @@ from dynascope.plots.many import sparsity as sparsity
 from dynascope.plots.palette import Palette as Palette
 from dynascope.plots.panel_registry import PANELS as PANELS
 from dynascope.plots.panels import FUNCTIONS as _FUNCTIONS
+from dynascope.plots.rates import bars as bars
+from dynascope.plots.rates import rates as rates
+from dynascope.plots.run_links import run_link as run_link
+from dynascope.plots.run_points import cloud as cloud
+from dynascope.plots.run_points import dots as dots
+from dynascope.plots.subplots import subplots as subplots
+from dynascope.plots.thresholds import thresholds as thresholds
 from dynascope.plots.view import View as View
 from dynascope.plots.view import view as view
 

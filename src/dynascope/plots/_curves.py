@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from dynascope._kernel import PARAMETER_NAMES
@@ -168,10 +169,15 @@ def log_axis(ax: Axes, lines: Sequence[CurveLine]) -> None:
     low, high = max(float(above.min()), 1e-16), float(above.max())
     ax.set_yscale("log")
     ax.set_ylim(low / 1.4, high * 1.4)
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    log_ticks(ax.yaxis, low, high)
+
+
+def log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Of a logarithmic axis that shows numbers from `low` to `high`."""
+    axis.set_minor_formatter(NullFormatter())
     if high < _NARROW * low:  # few powers of ten, or none
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+        axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
 
 
 def show_epochs(ax: Axes, lines: Sequence[CurveLine], low: int, high: int) -> None:

@@ -12,15 +12,19 @@ from dynascope.errors import expected, none_given
 from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.plots._curves import epoch_axis
-from dynascope.plots._look import PublicationFigure, dress, show_grid, style
+from dynascope.plots._look import dress, show_grid, style
+from dynascope.plots._many_axes import remember, runs_picture
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import give_title
 from dynascope.plots.panels import SCALES, check_axes
-from dynascope.plots.view import ModelSource, view
+from dynascope.plots.thresholds import threshold_lines
+from dynascope.plots.view import ModelSource, View, view
 from dynascope.run import SOLVED_ACCURACY, Run, Runs
 
 Array = npt.NDArray[Any]
+
+_SOLVED, _NOT_SOLVED = f"accuracy above {SOLVED_ACCURACY}", "not solved"
 
 
 @guided
@@ -58,7 +62,7 @@ def band(
         epoch_axis(on, values.shape[1] - 1)
         give_title(on, curve.replace("_", " ").replace("/", ", ").capitalize())
         names = {"median": quantiles[0], "low": quantiles[1], "high": quantiles[2]}
-        _remember(on, PanelNumbers(curve, {"epoch": epochs.tolist(), **names}))
+        remember(on, PanelNumbers(curve, {"epoch": epochs.tolist(), **names}))
     return on
 
 
@@ -66,33 +70,37 @@ def band(
 def sparsity(
     runs: Runs | list[ModelSource] | ModelSource, ax: Axes | None = None, *, theme: str = "light"
 ) -> Axes:
-    """The share of hidden activations below each threshold, a line for each model: solved runs in
-    one colour, the others in another."""
+    """The share of hidden activations below each threshold, a line for each model, and the
+    mean of those that solve the task and of the others."""
     given: Any = runs if isinstance(runs, Runs | list) else [runs]
     views = [view(each) for each in given]
     if not views:
         raise none_given("runs", "run")
-    palette = palette_of(theme)
-    with style(palette):
-        on = check_axes(ax, theme)
-        dress(on, palette)
-        named: set[str] = set()
-        for each in views:
-            solved = each.run is None or each.run.summary()["accuracy"] > SOLVED_ACCURACY  # type: ignore[operator]
-            name = f"accuracy above {SOLVED_ACCURACY}" if solved else "not solved"
-            found = sparsity_of(each.parameters, each.config)
-            shade = palette.colours["curves"]["train" if solved else "test"]
-            label = "" if name in named else name
-            on.plot(found.eps, found.share, color=shade, lw=0.7, alpha=0.8, label=label or None)
-            named.add(name)
-            run = "" if each.run is None else each.run.id
-            columns = {"eps": found.eps, "share": found.share}
-            _remember(on, PanelNumbers("sparsity", columns, run, each.epoch))
-        on.set(xscale="log", xlabel="threshold", ylim=(-0.02, 1.02))
-        show_grid(on, palette)
-        on.legend(loc="lower right")
-        give_title(on, "Activations below the threshold")
-    return on
+    colours = palette_of(theme).colours["curves"]
+    shades = {_SOLVED: colours["train"], _NOT_SOLVED: colours["test"]}
+    found = [sparsity_of(each.parameters, each.config) for each in views]
+    with runs_picture(ax, theme) as picture:
+        shares = np.stack([each.share for each in found])
+        threshold_lines(picture, found[0].eps, shares, list(map(_outcome, views)), shades)
+        picture.show_numbers_along("x", "log", found[0].eps, room=0.0)
+        told = [
+            PanelNumbers(
+                "sparsity",
+                {"eps": one.eps, "share": one.share},
+                "" if of.run is None else of.run.id,
+                of.epoch,
+            )
+            for of, one in zip(views, found, strict=True)
+        ]
+        texts = {"x_label": "threshold", "title": "Activations below the threshold"}
+        picture.finish(*told, grid="both", **texts)
+    return picture.ax
+
+
+def _outcome(of: View) -> str:
+    """Weights without a run were built to solve the task."""
+    solved = of.run is None or of.run.summary()["accuracy"] > SOLVED_ACCURACY  # type: ignore[operator]
+    return _SOLVED if solved else _NOT_SOLVED
 
 
 def _together(runs: Runs | Sequence[Run], curve: str) -> Array:
@@ -121,9 +129,3 @@ def _checked_shares(between: object) -> tuple[float, float]:
         if numbers and 0 <= low < high <= 1:
             return float(low), float(high)
     raise expected("between", "two rising shares, such as (0.25, 0.75)", between)
-
-
-def _remember(ax: Axes, numbers: PanelNumbers) -> None:
-    figure = ax.get_figure(root=True)
-    if isinstance(figure, PublicationFigure):
-        figure.show_numbers(lambda: numbers)

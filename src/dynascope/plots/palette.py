@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from dynascope.claim_verdicts import FAILS, HOLDS, IN_PART, OPEN, VERDICTS
 from dynascope.option_rules import Choice
 from dynascope.plots._colour_space import contrast, lch, lighter, mix, ramp, readable, rgb
 from dynascope.shown_sequences import NO_TARGET, ShownSequences
@@ -23,6 +24,13 @@ TEXT_CONTRAST = 4.5  # 1.4.3: text; on any ground black or white has it
 SHADES = 64  # of attention
 _SPREAD = 0.05  # of lightness, to each side, between the orderings of one multiset
 _GOLDEN = 0.6180339887498949  # turns: neighbours in number are far apart in hue
+
+_VERDICTS = {  # a colour's number in the cycle, None: neutral; and a marker
+    HOLDS: (2, "circle"),
+    IN_PART: (0, "diamond"),
+    FAILS: (1, "cross"),
+    OPEN: (None, "square"),
+}
 
 
 class PointStyle(NamedTuple):
@@ -114,6 +122,16 @@ class Palette:
         """From no attention to the most."""
         none, most = self.colours["attention"]
         return [mix(none, most, 0.9 * i / (SHADES - 1)) for i in range(SHADES)]
+
+    def series(self, number: int) -> PointStyle:
+        """Of several groups of runs, each has a colour and a marker of its own."""
+        return self._style(self._cycled(number), self.marker(number))
+
+    def verdict(self, verdict: str) -> PointStyle:
+        """Of a claim; also without colours the marker tells which."""
+        number, marker = _VERDICTS[Choice(VERDICTS).check("verdicts", verdict)]
+        colour = self["quiet"] if number is None else self._cycled(number)
+        return self._style(colour, marker)
 
     def ink_on(self, ground: str) -> str:
         """The ink that can be read on this."""

@@ -14,15 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dynascope.claim_verdicts import FAILS as FAILS
+from dynascope.claim_verdicts import HOLDS as HOLDS
+from dynascope.claim_verdicts import IN_PART as IN_PART
+from dynascope.claim_verdicts import OPEN as OPEN
+from dynascope.claim_verdicts import VERDICTS as VERDICTS
 from dynascope.studies.estimates import Interval, Measured
 
 ERROR = 0.05  # of all claims of a study together
-
-HOLDS = "holds"
-IN_PART = "holds in part"
-FAILS = "does not hold"
-OPEN = "not decidable here"
-VERDICTS = (HOLDS, IN_PART, FAILS, OPEN)
 
 Tables = Mapping[str, Any]  # of a study's runs, by the names of its sweeps
 Measure = Callable[[Tables], Measured]

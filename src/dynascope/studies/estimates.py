@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from dynascope.share_interval import wilson
+
 Array = npt.NDArray[Any]
 Interval = tuple[float, float]
 
@@ -90,14 +92,7 @@ class Share(Measured):
         return float((self.value - effect) / spread) if spread else 0.0
 
     def interval(self, error: float = 0.05) -> Interval:
-        if not self.runs:
-            return 0.0, 1.0
-        z = float(stats.norm.isf(error / 2))
-        n, share = self.runs, self.value
-        scale = 1 + z * z / n
-        middle = (share + z * z / (2 * n)) / scale
-        reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-        return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
+        return wilson(self.count, self.runs, error)
 
 
 @dataclass(frozen=True, eq=False)
