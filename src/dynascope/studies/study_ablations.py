@@ -1,6 +1,6 @@
 """Ablations: how does success hang on batch, hidden units, learning rate and discount?"""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,12 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, Resampled, mean, paired
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 Array = npt.NDArray[Any]
 BLOCK = "ablations"
@@ -192,12 +196,54 @@ CLAIMS = (
         effect=0.02,
     ),
 )
+
+
+def _points(parts: list[Table], column: str) -> tuple[Array, Array, list[str]]:
+    """Of all runs: the option's value, the accuracy, the address."""
+    x, accuracy = (np.concatenate([part[each] for part in parts]) for each in (column, "accuracy"))
+    return x, accuracy, [address for part in parts for address in part.addresses()]
+
+
+def _draw_ablations(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(2, 2, sharey=True)
+    for ax, (name, each) in zip(axes.flat, ABLATIONS.items(), strict=True):
+        groups = {"two rows": runs_of(tables, name), "three rows": [tables[each.with_rows.name]]}
+        for label, parts in groups.items():
+            x, accuracy, where = _points(parts, each.column)
+            look = {"scale": "log", "x_label": name, "y_label": "test accuracy"}
+            plots.dots(x, accuracy, ax, runs=where, label=label, **look)
+    return figure
+
+
+def _draw_one_seed(tables: Tables) -> "PublicationFigure":
+    """The first seed of the block."""
+    from dynascope import plots
+
+    figure, axes = plots.subplots(2, 2, sharey=True)
+    for ax, (name, each) in zip(axes.flat, ABLATIONS.items(), strict=True):
+        parts = [part.where(part["seed"] == part["seed"].min()) for part in runs_of(tables, name)]
+        x, accuracy, where = _points(parts, each.column)
+        plots.dots(x, accuracy, ax, runs=where, scale="log", x_label=name, y_label="test accuracy")
+    return figure
+
+
 STUDY = Study(
     "ablations",
     "How does success hang on batch, hidden units, learning rate and discount?",
     "figure 16, appendix A.3",
     tuple(source for each in ABLATIONS.values() for source in (*each.sweeps, each.with_rows)),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "mean",
+            "Test accuracy after 1000 epochs: every run, means and deviations; with two rows of "
+            "the embedding (100 seeds, fewer above h = 500) and with three (20 seeds).",
+            _draw_ablations,
+        ),
+        StudyFigure("one-seed", "The same of one seed.", _draw_one_seed),
+    ),
     notes=(
         "The released code's grids have three rows of the embedding for p=2; the paper's text has "
         "two. Both were tried, three rows with 20 seeds and h up to 2000.",

@@ -1,10 +1,18 @@
 """Bounds and closed forms of the theory, along runs in its own setting."""
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import known, share_of
 from dynascope.studies.estimates import Measured
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 IN_THEORY = StudySweep(
     "bounds",
@@ -56,12 +64,39 @@ CLAIMS = (
         effect=0.9,
     ),
 )
+
+
+def _draw_bounds(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(width="column")
+    runs = tables[IN_THEORY.name]
+    columns = {
+        "paper's, median": "paper_bound_over_gradient",
+        "paper's, least": "paper_bound_least",
+        "ours, median": "bound_over_gradient",
+        "ours, least": "bound_least",
+    }
+    names = [name for name in columns for _ in range(len(runs))]
+    values = np.concatenate([runs[column] for column in columns.values()])
+    look = {"scale_y": "log", "middle": "median", "y_label": "bound over gradient norm"}
+    plots.dots(names, values, ax, runs=runs.addresses() * len(columns), **look)
+    return figure
+
+
 STUDY = Study(
     "bounds",
     "Do the closed forms and the bound on the gradient hold along training?",
     "appendix B",
     (IN_THEORY,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "bounds",
+            "Bounds on the gradient norm over the norm itself, along each run.",
+            _draw_bounds,
+        ),
+    ),
     notes=(
         "The bound's proof takes a matrix for a projection that is one only where sequence "
         "embeddings have length 1; near the origin it breaks. Along ordinary runs they seldom "

@@ -1,11 +1,20 @@
 """Circuits: what do runs that solve the task compute?"""
 
+from typing import TYPE_CHECKING
+
+from dynascope.analysis import VERDICTS
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import is_one_of, share_of, solved_runs
 from dynascope.studies.estimates import Measured
+from dynascope.studies.examples import first_run
+from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 _RARE = 0.02  # of solved runs: what is rarer is a curiosity
 
@@ -107,10 +116,65 @@ CLAIMS = (
         effect=0.5,
     ),
 )
+
+
+def _draw_verdicts(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    draw_counts(tables[DEFAULT.name], "verdict", VERDICTS, axes[0], "verdicts, all runs")
+    draw_counts(_solved(tables), "sum_kind", SUM_KINDS, axes[1], "sums, solved runs")
+    return figure
+
+
+def _draw_examples(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    runs = tables[DEFAULT.name]
+    found = (first_run(runs, is_one_of(runs["verdict"], verdict)) for verdict in VERDICTS)
+    return plots.figure("circuits", *(run for run in found if run is not None), progress=False)
+
+
+def _draw_invariances(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    runs = _solved(tables)
+    lists = [each if isinstance(each, list) else [] for each in runs["culprits"]]
+    positions = range(int(runs["length"].max()) if len(runs) else 0)
+    counts = [sum(position in own for own in lists) for position in positions]
+    names = [f"position {position}" for position in positions]
+    plots.bars(names, counts, axes[0], of=len(lists), title="positions that break an invariance")
+    plots.cloud(
+        runs["permutation_survival"],
+        runs["suffix_survival"],
+        axes[1],
+        runs=runs.addresses(),
+        groups=runs["verdict"].tolist(),
+        x_label="predictions that survive a permutation",
+        y_label="... a change of irrelevant tokens",
+    )
+    return figure
+
+
 STUDY = Study(
     "circuits",
     "What do runs that solve the task compute, and which invariances do they learn?",
     "figures 2 to 4, section 4.2",
     (DEFAULT,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "verdicts",
+            "Verdicts on all circuits, and the sums that solved runs keep.",
+            _draw_verdicts,
+        ),
+        StudyFigure("examples", "The first run by seed of each verdict.", _draw_examples),
+        StudyFigure(
+            "invariances",
+            "Of solved runs: how often each position breaks an invariance (the first five are "
+            "relevant), and how often predictions survive what should not matter.",
+            _draw_invariances,
+        ),
+    ),
 )

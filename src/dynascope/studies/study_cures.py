@@ -1,7 +1,7 @@
 """Cures for spikes: what the paper suggests, side by side, paired by seed."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,12 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, paired, ratio_of_means
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 NONE = "none"
 CURES: dict[str, dict[str, Any]] = {  # what each changes of the default
@@ -164,12 +168,52 @@ CLAIMS = (
         effect=-0.1,
     ),
 )
+
+
+def _draw_cures(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2, height=3.2, sharey=True)
+    spikes = [_spikes(tables, cure) for cure in _TREATED]
+    gained = [_success(tables, cure) for cure in _TREATED]
+    for ax, found, line, label in (
+        (axes[0], spikes, 1.0, "spikes per run, over untreated"),
+        (axes[1], gained, 0.0, "share solved, minus untreated"),
+    ):
+        lows, highs = zip(*(each.interval() for each in found), strict=True)
+        values = [each.value for each in found]
+        plots.effects(_TREATED, values, lows, highs, ax, reference=line, x_label=label)
+    return figure
+
+
+def _draw_speed(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(height=2.6)
+    by_cure = {cure: treated(tables, cure) for cure in CURES}
+    names = [cure for cure, runs in by_cure.items() for _ in range(len(runs))]
+    epochs = np.concatenate([runs["learning_epoch"] for runs in by_cure.values()])
+    where = [each for runs in by_cure.values() for each in runs.addresses()]
+    label = "epoch at which it is learnt"
+    plots.dots(names, epochs, ax, runs=where, middle="median", y_label=label)
+    return figure
+
+
 STUDY = Study(
     "cures",
     "Which of the cures that the paper suggests removes spikes, and at what price?",
     "suggestions of section 4.4",
     (TREATED,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "cures",
+            "Spikes per run over those of the same seeds untreated, and success gained, with 95% "
+            "intervals.",
+            _draw_cures,
+        ),
+        StudyFigure("speed", "When runs learn the task, of those that do.", _draw_speed),
+    ),
     notes=(
         "Shampoo and AdaFisher, which the paper names beside Muon, were not tried. Muon moves V, W "
         "and U; embeddings, the query and biases go by AdamW.",

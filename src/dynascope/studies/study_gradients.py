@@ -1,13 +1,21 @@
 """Gradient norms: are they high at drops of the loss and in tandem with its spikes, in any d?"""
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import known, median_of, of_each, share_of
 from dynascope.studies.estimates import Measured
+from dynascope.studies.examples import first_run
 from dynascope.studies.shared_sweeps import FULL_BATCH, MINI_BATCH, WIDE_BATCH, WIDE_FULL_BATCH
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 DIMS = (2, 3, 64)
 _HIGH = 1.5  # times the norm around it: what the eye would call a peak
@@ -96,12 +104,56 @@ CLAIMS = (
         effect=0.5,
     ),
 )
+
+
+def _draw_norms(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    for ax, runs_of, column, title in (
+        (axes[0], _full, "gradient_at_drops", "in a drop, over around it (full batch)"),
+        (axes[1], _mini, "gradient_at_spikes", "in a spike, over before (batch 32)"),
+    ):
+        tables_by_dim = {dim: runs_of(tables, dim) for dim in DIMS}
+        names = [f"d={dim}" for dim, runs in tables_by_dim.items() for _ in range(len(runs))]
+        values = [runs.median_of(column) for runs in tables_by_dim.values()]
+        where = [each for runs in tables_by_dim.values() for each in runs.addresses()]
+        look = {"scale_y": "log", "middle": "median", "y_label": "gradient norm", "title": title}
+        plots.dots(names, np.concatenate(values), ax, runs=where, **look)
+    return figure
+
+
+def _draw_run(full: bool, tables: Tables) -> "PublicationFigure":
+    """The first run by seed, d=2, with a drop (full batch) or a spike."""
+    from dynascope import plots
+
+    runs = _full(tables, 2) if full else _mini(tables, 2)
+    column = "gradient_at_drops" if full else "gradient_at_spikes"
+    run = first_run(runs, ~np.isnan(runs.nth(column, 0)))
+    return plots.figure("gradients", run) if run else plots.subplots()[0]
+
+
 STUDY = Study(
     "gradients",
     "Are gradient norms high at drops of the loss, and in tandem with its spikes?",
     "figures 9, 13, 17 and 18",
     (MINI_BATCH, FULL_BATCH, WIDE_BATCH, WIDE_FULL_BATCH),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "norms", "Gradient norms at drops and spikes, each run's median, by d.", _draw_norms
+        ),
+        StudyFigure(
+            "full-batch",
+            "The first full-batch run by seed whose loss drops (d=2).",
+            partial(_draw_run, True),
+        ),
+        StudyFigure(
+            "mini-batch",
+            "The first run in mini batches by seed whose loss spikes (d=2).",
+            partial(_draw_run, False),
+        ),
+    ),
     notes=(
         "The paper says neither the epochs nor the learning rate of its full-batch runs, nor h for "
         "d > 2. Here: lr 3e-3; 1000 and 5000 epochs; h = 32 for d = 2 and 3, 4d for d = 64.",

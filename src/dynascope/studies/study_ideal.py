@@ -1,5 +1,7 @@
 """The ideal clustering head: built, as a limit, and trained the authors' way."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.config import Config
@@ -12,11 +14,16 @@ from dynascope.run import Runs
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import is_one_of, share_of
 from dynascope.studies.estimates import Exact, Measured
+from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
 from dynascope.studies.sources import PAPER, QUICK, MadeRuns, MadeTable
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
 from dynascope.sweeps.execution import Execution
 from dynascope.theory import approach, ideal_head
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 _AS_AUTHORS = {  # who train the head of figure 1
     "model.hidden": 8,
@@ -142,10 +149,55 @@ CLAIMS = (
         effect=0.5,
     ),
 )
+
+
+def _draw_head(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    head = ideal_head(Config())
+    shown = "tokens,positions,normalized,attention,sequence,decision_map"
+    return plots.figure("panels", head.parameters, panels=shown, config=head.config)
+
+
+def _draw_approach(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(width="column")
+    points = tables[APPROACHED.name]
+    axes = {"x_label": "doubt: 1 - probability of the right class", "y_label": "gradient norm"}
+    scales = {"scale_x": "log", "scale_y": "log"}
+    plots.cloud(points["doubt"], points["gradient_norm"], ax, **scales, **axes)
+    return figure
+
+
+def _draw_trained(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    for ax, source, how in zip(axes, (HELD, FREE), ("held", "free"), strict=True):
+        draw_counts(tables[source.name], "sum_kind", SUM_KINDS, ax, f"positions {how}")
+    return figure
+
+
 STUDY = Study(
     "ideal",
     "Is there an ideal clustering head, is it stationary, and does training find it?",
     "figure 1, section 3",
     (BUILT, APPROACHED, HELD, FREE),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "head", "The built head: six clusters, one for each number of ones.", _draw_head
+        ),
+        StudyFigure(
+            "approach",
+            "Built heads of rising confidence: the gradient vanishes with the doubt, never before.",
+            _draw_approach,
+        ),
+        StudyFigure(
+            "trained",
+            "What the embeddings of heads trained the authors' way keep, all runs.",
+            _draw_trained,
+        ),
+    ),
 )

@@ -1,13 +1,19 @@
 """Initialisation: is the circuit at the end there at the start?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import known, share_of, solved_runs
 from dynascope.studies.estimates import Measured, paired
+from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
 
 
 def _solved(tables: Tables) -> Table:
@@ -72,10 +78,50 @@ CLAIMS = (
         effect=0.6,
     ),
 )
+
+
+def _draw_similarity(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    runs = _solved(tables)
+    names = ["own start"] * len(runs) + ["starts of others"] * len(runs)
+    both = [runs["attention_similarity"], runs["attention_similarity_others"]]
+    where = runs.addresses() * 2
+    plots.dots(names, np.concatenate(both), axes[0], runs=where, y_label="rank correlation")
+    for when in ("start", "end"):
+        tokens = known(runs[f"preferred_token_{when}"])
+        counts, of = [int((tokens == token).sum()) for token in (0, 1)], [len(tokens)] * 2
+        plots.rates(["token 0", "token 1"], counts, of, axes[1], label=f"at the {when}")
+    return figure
+
+
+def _draw_attention(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    runs = _solved(tables)
+    middle = np.abs(runs["attention_similarity"] - np.nanmedian(runs["attention_similarity"]))
+    run = most_of(runs, -middle)
+    return plots.figure("attention", run) if run else plots.subplots()[0]
+
+
 STUDY = Study(
     "initialisation",
     "Is the circuit of the end there at the start, and does attention prefer a token?",
     "figure 5, section 4.2",
     (DEFAULT,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "similarity",
+            "Solved runs: attention at the end against the own start and those of 19 others; and "
+            "the token that attention prefers among relevant ones.",
+            _draw_similarity,
+        ),
+        StudyFigure(
+            "attention",
+            "Attention at start and end, of the run whose similarity is the median.",
+            _draw_attention,
+        ),
+    ),
 )

@@ -1,13 +1,19 @@
 """Saddles: are the plateaus of full-batch runs saddles, and how are they left?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each
 from dynascope.studies.estimates import Measured, ratio_of_means
 from dynascope.studies.shared_sweeps import FULL_BATCH
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 _DIMS = (2, 3)
 _ESCAPED = ("saddle, escaped along negative directions", "saddle, escaped otherwise")
@@ -71,10 +77,42 @@ CLAIMS = (
         effect=2.0,
     ),
 )
+
+
+def _draw_saddles(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 3, width_ratios=(4, 4, 3), height=2.2)
+    every = ("fitted", "slope", "flat or minimum", *reversed(_SADDLE))
+    for ax, dim in zip(axes, _DIMS, strict=False):
+        lists = _runs(tables, dim)["plateau_verdicts"]
+        found = [each for own in lists if isinstance(own, list) for each in own]
+        counts = [found.count(each) for each in every]
+        plots.bars(every, counts, ax, x_label="plateaus", title=f"d={dim}")
+    names, values, where = [], [], []
+    for dim in _DIMS:
+        runs = _runs(tables, dim)
+        for column, word in (("five", "own"), ("chance", "random")):
+            names += [f"d={dim}, {word}"] * len(runs)
+            values.append(runs.median_of(f"plateau_escape_{column}"))
+            where += runs.addresses()
+    label = "share of the way off"
+    plots.dots(names, np.concatenate(values), axes[2], runs=where, middle="median", y_label=label)
+    return figure
+
+
 STUDY = Study(
     "saddles",
     "Are plateaus saddles, and are they left along the directions that bend down?",
     "section 4.3",
     (FULL_BATCH,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "plateaus",
+            "Verdicts on all plateaus of full-batch runs of 5000 epochs; and the share of the way "
+            "off them along the five most negative directions, against that of a random direction.",
+            _draw_saddles,
+        ),
+    ),
 )

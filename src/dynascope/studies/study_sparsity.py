@@ -1,12 +1,20 @@
 """Sparsity: are the hidden activations of successful runs denser?"""
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from dynascope.analysis_columns import DECLARATIONS
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import known, of_each, solved
 from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 COLUMNS = {
     float(name.removeprefix("sparsity_").replace("_", ".")): name
@@ -84,12 +92,36 @@ CLAIMS = (
         side="below",
     ),
 )
+
+
+def _draw_sparsity(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    shapes = [*WIDTHS.items(), *NARROW.items()]
+    shown = {f"d={dim}, h={h}": shaped(tables, dim, h) for dim, h in shapes}
+    shown = {"d=2, h=32, default": tables[DEFAULT.name], **shown}
+    figure, axes = plots.subplots(3, 4, height=5.0, sharex=True, sharey=True)
+    for ax, (title, runs) in zip(axes.flat, shown.items(), strict=True):
+        curves = np.column_stack([runs[name] for name in COLUMNS.values()])
+        groups = np.where(solved(runs), "solved", "not solved").tolist()
+        plots.thresholds([*COLUMNS], curves, groups, ax, runs=runs.addresses(), title=title)
+    return figure
+
+
 STUDY = Study(
     "sparsity",
     "Are the hidden activations of successful runs denser?",
     "figures 7 and 19, appendices A.1 and A.4",
     (DEFAULT, WIDTH),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "sparsity",
+            "Share of hidden activations below each threshold: a thin line for each run, thick "
+            "ones for the means of solved runs and others.",
+            _draw_sparsity,
+        ),
+    ),
     notes=(
         "The paper defines sparsity in three ways; here it is the share of hidden activations "
         "below a threshold in size, over all test sequences.",

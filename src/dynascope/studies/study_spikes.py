@@ -1,12 +1,21 @@
 """Spikes of the loss: where do they come from?"""
 
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import entries_share
 from dynascope.studies.estimates import Measured, rank_correlation
+from dynascope.studies.examples import opened
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 _SOME = 0.1  # of spikes: what a cause has to have to be one of note
 _WEAK = 0.1  # rank correlation: below, one number says nothing about the other
@@ -80,10 +89,72 @@ CLAIMS = (
         effect=_WEAK,
     ),
 )
+
+
+def _draw_causes(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(width="column")
+    lists = tables[DEFAULT.name]["spike_causes"]
+    counts = Counter(str(each) for own in lists if isinstance(own, list) for each in own)
+    names = [name for name, _ in counts.most_common()]
+    total = sum(counts.values())
+    plots.bars(names, [counts[name] for name in names], ax, of=total, x_label="share of spikes")
+    return figure
+
+
+def _draw_against(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 3, sharey=True)
+    runs = tables[DEFAULT.name]
+    for ax, (column, label) in zip(axes, _BESIDE.items(), strict=True):
+        plots.cloud(
+            runs[column], runs["spikes"], ax, runs=runs.addresses(), x_label=label, y_label="spikes"
+        )
+    return figure
+
+
+def _draw_spike(cause: str, tables: Tables) -> "PublicationFigure":
+    """The first run by seed with a spike of which this is a cause."""
+    from dynascope import plots
+
+    runs = tables[DEFAULT.name]
+    for place, causes in enumerate(runs["spike_causes"]):
+        for number, each in enumerate(causes if isinstance(causes, list) else []):
+            if cause in each.split("+"):
+                peak = int(runs["spike_epochs"][place][number])
+                return plots.figure("spike", (opened(runs, place), peak))
+    return plots.subplots()[0]
+
+
+_BESIDE = {
+    "unsafe_epochs": "epochs with lr above the shortest length",
+    "heaviest_assembler_ratio": "heaviest assembler over the median",
+    "assembler_correlation": "correlation of assemblers",
+}
+
+
 STUDY = Study(
     "spikes",
     "Where do spikes of the loss come from?",
     "figures 10 to 12, section 4.4",
     (DEFAULT,),
     CLAIMS,
+    figures=(
+        StudyFigure("causes", "Causes of all spikes of the default runs.", _draw_causes),
+        StudyFigure(
+            "beside", "The number of spikes of a run against what the paper blames.", _draw_against
+        ),
+        StudyFigure(
+            "normalisation",
+            "The first spike by seed of which normalisation is a cause.",
+            partial(_draw_spike, "normalisation"),
+        ),
+        StudyFigure(
+            "feed-forward",
+            "The first spike by seed of which the feed-forward is a cause.",
+            partial(_draw_spike, "feed-forward"),
+        ),
+    ),
 )

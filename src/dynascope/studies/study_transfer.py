@@ -1,13 +1,19 @@
 """Transfer: does a model that learnt p=2 learn larger p, and what of it stays?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import median_of, of_each, share_of, solved, solved_runs
 from dynascope.studies.estimates import Measured, paired
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 BLOCK = "transfer"
 TUNED_ON = tuple(range(3, 11))
@@ -214,12 +220,92 @@ CLAIMS = (
         effect=0.5,
     ),
 )
+
+
+def _draw_accuracies(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2, sharey=True)
+    parts = {
+        "from scratch, 1000 epochs": [scratch(tables, p) for p in (2, *TUNED_ON)],
+        "from scratch, 2000 epochs": [scratch(tables, p, 2000) for p in (2, *TUNED_ON)],
+        **{f"after p=2, {how}": [tuned(tables, p, how) for p in TUNED_ON] for how in READINGS},
+    }
+    for name, runs in parts.items():
+        some = [each for each in runs if len(each)]
+        x = np.concatenate([each["vocab"] for each in some])
+        accuracy = np.concatenate([each["accuracy"] for each in some])
+        where = [address for each in some for address in each.addresses()]
+        look = {"label": name, "x_label": "p", "y_label": "test accuracy"}
+        plots.dots(x, accuracy, axes[0], runs=where, title="all", **look)
+        best = [float(each["accuracy"].max()) for each in some]
+        of_best = [each.addresses()[int(each["accuracy"].argmax())] for each in some]
+        first = [float(each["vocab"][0]) for each in some]
+        plots.dots(first, best, axes[1], runs=of_best, title="largest", **look)
+    return figure
+
+
+def _draw_parents(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2, sharey=True)
+    for ax, how in zip(axes, READINGS, strict=True):
+        children, before = tuned(tables, 3, how), parents(tables, how)
+        names = [str(int(each)) if each <= 12 else "more" for each in before["clusters"]]
+        ordered = sorted(set(names), key=lambda name: (name == "more", name.zfill(3)))
+        order = np.argsort([ordered.index(name) for name in names], kind="stable")
+        plots.dots(
+            [names[i] for i in order],
+            children["accuracy"][order],
+            ax,
+            runs=[children.addresses()[i] for i in order],
+            x_label="clusters of the parent",
+            y_label="test accuracy on p=3",
+            title=how,
+        )
+    return figure
+
+
+def _draw_changes(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2)
+    for how in READINGS:
+        runs = _solved_children(tables, how)
+        names = ["before"] * len(runs) + ["after"] * len(runs)
+        ends = [runs["relevant_attention_start"], runs["relevant_attention_end"]]
+        label = "attention on relevant positions"
+        where = runs.addresses() * 2
+        plots.dots(names, np.concatenate(ends), axes[0], runs=where, label=how, y_label=label)
+        before = parents(tables, how).where(solved(tuned(tables, 3, how)))
+        ways = [each["positions_travelled_rotated"] for each in (before, runs)]
+        stages = ["first stage"] * len(before) + ["tuning"] * len(runs)
+        where = before.addresses() + runs.addresses()
+        label = "way of positions, over their length"
+        plots.dots(stages, np.concatenate(ways), axes[1], runs=where, label=how, y_label=label)
+    return figure
+
+
 STUDY = Study(
     "transfer",
     "Does a model that learnt p=2 learn larger p more easily, and what of it stays?",
     "figures 6, 14 and 15, appendix A.2",
     (SCRATCH, FRESH, FRESH_MORE, *ROWS.values()),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "accuracies", "Test accuracy by p: means with deviations, and maxima.", _draw_accuracies
+        ),
+        StudyFigure(
+            "parents", "Test accuracy on p=3 by the number of clusters after p=2.", _draw_parents
+        ),
+        StudyFigure(
+            "changes",
+            "Solved children: attention on relevant positions before and after tuning, and how far "
+            "position embeddings travel in each stage (after the best rotation).",
+            _draw_changes,
+        ),
+    ),
     notes=(
         "Adding a token can be read in two ways: the text adds a row to the embedding before "
         "tuning, the released code trains p=2 with three rows from the start, of which one is "

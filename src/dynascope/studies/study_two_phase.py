@@ -1,14 +1,22 @@
 """Two phases of learning: do embeddings cluster before the feed-forward fits?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.analysis.thresholds import LEAD_PAIRS
+from dynascope.analysis_columns import PARTS
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import known, median_of, of_each, share_of, solved_runs
 from dynascope.studies.estimates import Measured
+from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
+
 
 _JUMP = 1.5  # times the speed around it: what the eye would call a jump
 _SOON = 100  # epochs, a tenth of the run
@@ -118,10 +126,81 @@ CLAIMS = (
         side="below",
     ),
 )
+
+
+def _draw_strip(tables: Tables) -> "PublicationFigure":
+    """The clearest run: two drops, each seen by all three methods, farthest apart."""
+    from dynascope import plots
+
+    runs = _of_two_drops(tables)
+    gap = runs.nth("drop_epochs", 1) - runs.nth("drop_epochs", 0)
+    votes = np.minimum(runs.nth("drop_votes", 0), runs.nth("drop_votes", 1))
+    run = most_of(runs, np.where((votes == 3) & np.isnan(runs.nth("drop_epochs", 2)), gap, np.nan))
+    return plots.figure("phases", run) if run else plots.subplots()[0]
+
+
+def _draw_order(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, axes = plots.subplots(1, 2, width_ratios=(3, 2))
+    runs = _solved(tables)
+    names = [name for name in _HEIGHTS for _ in range(len(runs))]
+    leads = np.concatenate([runs.nth("sum_leads", place) for place in _HEIGHTS.values()])
+    where = runs.addresses() * len(_HEIGHTS)
+    label = "epochs from sum to accuracy"
+    plots.dots(names, leads, axes[0], runs=where, middle="median", y_label=label)
+    two = _of_two_drops(tables)
+    plots.cloud(
+        two.nth("drop_epochs", 0),
+        two.nth("drop_epochs", 1),
+        axes[1],
+        runs=two.addresses(),
+        x_label="epoch of the first drop",
+        y_label="epoch of the second",
+    )
+    return figure
+
+
+def _draw_speed(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(height=2.4)
+    runs = _of_two_drops(tables)
+    names, values, groups = [], [], []
+    for part in ("", *(f"_{part}" for part in PARTS)):
+        for drop, place in _DROPS.items():
+            names += [(part or "_all weights")[1:].replace("_", " ")] * len(runs)
+            values.append(runs.nth(f"speed_at_drops{part}", place))
+            groups += [drop] * len(runs)
+    where = runs.addresses() * (len(names) // max(len(runs), 1))
+    label = "speed in the drop, over around it"
+    look = {"scale_y": "log", "middle": "median", "y_label": label}
+    plots.dots(names, np.concatenate(values), ax, runs=where, groups=groups, **look)
+    return figure
+
+
 STUDY = Study(
     "two-phase",
     "Do embeddings cluster before the feed-forward fits, and do the weights jump at the drops?",
     "figure 8, section 4.3",
     (DEFAULT,),
     CLAIMS,
+    figures=(
+        StudyFigure(
+            "strip",
+            "The clearest run: of two drops that all methods see, those that are farthest apart.",
+            _draw_strip,
+        ),
+        StudyFigure(
+            "order",
+            "By how many epochs the sum comes before the accuracy, for four pairs of heights; and "
+            "the epochs of the first two drops. Solved runs.",
+            _draw_order,
+        ),
+        StudyFigure(
+            "speed",
+            "Speed of the weights in each of the first two drops, over that around it.",
+            _draw_speed,
+        ),
+    ),
 )

@@ -1,13 +1,18 @@
 """Width: how often does training succeed, by the length of embeddings?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved, success
 from dynascope.studies.estimates import Measured, rank_correlation
-from dynascope.studies.shared_sweeps import WIDTH, WIDTHS
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.shared_sweeps import NARROW, WIDTH, WIDTHS
+from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.study_sparsity import shaped
+
+if TYPE_CHECKING:
+    from dynascope.plots._look import PublicationFigure
 
 
 def _success(tables: Tables, dim: int) -> Measured:
@@ -49,11 +54,27 @@ CLAIMS = (
         effect=0.1,
     ),
 )
+
+
+def _draw_width(tables: Tables) -> "PublicationFigure":
+    from dynascope import plots
+
+    figure, ax = plots.subplots(width="column")
+    for shapes, label in ((WIDTHS, "h = 32, then 4d"), (NARROW, "h = 4d")):
+        found = [success(shaped(tables, *shape)) for shape in shapes.items()]
+        counts, totals = [each.count for each in found], [each.runs for each in found]
+        plots.rates([*shapes], counts, totals, ax, label=label, scale="log", x_label="d")
+    return figure
+
+
 STUDY = Study(
     "width",
     "How often does training succeed, by the length of embeddings?",
     "appendix A.4",
     (WIDTH,),
     CLAIMS,
+    figures=(
+        StudyFigure("width", "Share of runs with test accuracy above 0.9, by d.", _draw_width),
+    ),
     notes=("The paper gives h for d = 2 alone. Here it is 32 up to d = 8, then 4d.",),
 )
