@@ -19,6 +19,7 @@ class Column(NamedTuple):
     always: bool = False  # in tables of runs also where all runs agree in it
     share: bool = False  # from 0 to 1, and told as such
     later: bool = False  # younger than its kind: rows without it count too, and have null there
+    holes: bool = False  # of lists: an element may be null
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,13 @@ class Declaration:
     included: rows of another version do not count and are made again. A column that is added
     changes none of the others, so it need not raise the version if it is marked as `later`.
     `by_default`: whether it is made where no kinds are named; what few people ask for is not.
+    `function`: of the package, what finds it, where that is not `analysis.KIND`.
     """
 
     version: int
     columns: dict[str, Column]
     by_default: bool = True
+    function: str = ""
 
 
 PARTS = ("token_embedding", "position_embedding", "query", "value", "feed_forward")
@@ -44,6 +47,15 @@ def _of_parts(name: str, meaning: str, type_: str) -> dict[str, Column]:
     """A column of all weights, and one of each part of the model."""
     each = {f"{name}_{part}": Column(type_, f"the same of the part {part}") for part in PARTS}
     return {name: Column(type_, meaning), **each}
+
+
+def _of_bound(prefix: str, which: str) -> dict[str, Column]:
+    """How a bound on the gradient does along a run."""
+    return {
+        f"{prefix}_fails": Column("int64", f"at how many of them {which} is below the gradient"),
+        f"{prefix}_over_gradient": Column("double", f"{which} over the gradient, the median"),
+        f"{prefix}_least": Column("double", "the same, the least"),
+    }
 
 
 _BEFORE = "of runs analysed before there was `sum_kind`: "
@@ -168,7 +180,9 @@ DECLARATIONS = {
             ),
             "spike_small": Column("list<bool>", "whether it rises less than twofold"),
             "spike_sharpness": Column(
-                "list<double>", "preconditioned sharpness before each, over its limit; may be null"
+                "list<double>",
+                "preconditioned sharpness before each, over its limit; may be null",
+                holes=True,
             ),
         },
     ),
@@ -291,6 +305,50 @@ DECLARATIONS = {
             ),
         },
     ),
+    "saddles": Declaration(
+        version=1,
+        by_default=False,
+        function="theory.saddles",
+        columns={
+            "plateau_epochs": Column(
+                "list<int64>", "of each plateau, the epoch of its least gradient"
+            ),
+            "plateau_verdicts": Column(
+                "list<string>", "what it is there: fitted, slope, flat or minimum, or a saddle"
+            ),
+            "plateau_gradient_ratio": Column(
+                "list<double>", "gradient norm there, over the largest in the drop that follows"
+            ),
+            "plateau_negative": Column(
+                "list<int64>", "how many directions bend down there, in the optimizer's metric"
+            ),
+            "plateau_escape_five": Column(
+                "list<double>",
+                "share of the way to the end of the drop along the five lowest; null: no drop",
+                holes=True,
+            ),
+            "plateau_escape_chance": Column(
+                "list<double>", "what a random direction has of it on average", holes=True
+            ),
+            "plateau_exit_five": Column(
+                "list<double>", "the same share of the way over the drop alone", holes=True
+            ),
+        },
+    ),
+    "bounds": Declaration(
+        version=1,
+        by_default=False,
+        function="theory.bounds_along",
+        columns={
+            "bounds_epochs": Column("int64", "epochs at which gradient and bounds were compared"),
+            **_of_bound("paper_bound", "the paper's bound"),
+            **_of_bound("bound", "the corrected bound"),
+            **_of_bound("tight_bound", "the tight bound"),
+            "closed_form_difference": Column(
+                "double", "largest relative difference of closed forms and the kernel's gradient"
+            ),
+        },
+    ),
 }
 KINDS = tuple(DECLARATIONS)
 DEFAULT_KINDS = tuple(kind for kind, declared in DECLARATIONS.items() if declared.by_default)
@@ -302,6 +360,15 @@ ALL = "all"  # asks for every kind
 def columns_of(kinds: Iterable[str] = KINDS) -> dict[str, Column]:
     """The columns of these kinds, in order."""
     return {name: column for kind in kinds for name, column in DECLARATIONS[kind].columns.items()}
+
+
+def function_of(kind: str) -> str:
+    """The function that finds it, by its place in the package.
+
+    >>> function_of("circuit"), function_of("bounds")
+    ('analysis.circuit', 'theory.bounds_along')
+    """
+    return DECLARATIONS[kind].function or f"analysis.{kind}"
 
 
 def versions() -> dict[str, int]:
@@ -319,8 +386,8 @@ def check_kinds(kinds: object, field: str = "kinds") -> tuple[str, ...]:
     >>> check_kinds("phase")
     Traceback (most recent call last):
     dynascope.errors.DynascopeError: kinds: expected kept_sum, circuit, phases, sum_progress,
-    spikes, sparsity, attention, tandem, speed, travelled, assemblers, step_over_length or all, but
-    got 'phase'; did you mean 'phases'?
+    spikes, sparsity, attention, tandem, speed, travelled, assemblers, step_over_length, saddles,
+    bounds or all, but got 'phase'; did you mean 'phases'?
     """
     what = f"{', '.join(KINDS)} or {ALL}"
     if not isinstance(kinds, str | Iterable) or isinstance(kinds, bytes | Mapping):

@@ -18,6 +18,7 @@ from dynascope.data import Data, check_seed, fitted, own_digest
 from dynascope.errors import Description, DynascopeError, expected, none_given
 from dynascope.memory import available_memory
 from dynascope.near_misses import guided
+from dynascope.one_blas_thread import one_blas_thread
 from dynascope.parameters import Parameters
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs, run_id
@@ -162,8 +163,12 @@ class Crew:
         """Start the threads and wait for them; whatever happens, they have stopped when it ends.
 
         Waiting is on an event of ours: Thread.join, interrupted by Ctrl-C, may take a thread that
-        still computes for a finished one.
+        still computes for a finished one. Each works on one core, its linear algebra included.
         """
+        with one_blas_thread():
+            self._start_and_wait(threads, report)
+
+    def _start_and_wait(self, threads: int, report: Report | None) -> None:
         self._working = 1  # the caller, until all are started
         error: BaseException | None = None
         try:

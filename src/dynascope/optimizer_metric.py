@@ -14,6 +14,7 @@ nor limit, and nor has any rule with SAM, whose gradient is that of another plac
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,5 +106,11 @@ def rates(config: Config) -> Array:
 
 def learning_rate(config: Config, step: int) -> float:
     """Of a step, counted from 0."""
+    return learning_rates(config, [step])[0]
+
+
+def learning_rates(config: Config, steps: Iterable[int]) -> list[float]:
+    """Of each of these steps, counted from 0."""
     total = config.training.epochs * steps_per_epoch(config)
-    return kernel_training(config.training).learning_rate(step, total)
+    schedule = kernel_training(config.training)
+    return [schedule.learning_rate(step, total) for step in steps]

@@ -4,7 +4,7 @@ From the tables of curves, parameters and options, so that new ones are found, t
 """
 
 from dynascope._kernel import CURVE_NAMES, PARAMETER_NAMES
-from dynascope.analysis_columns import KINDS
+from dynascope.analysis_columns import KINDS, function_of
 from dynascope.option_words import option_places
 
 _CURVES = {name: name for name in CURVE_NAMES} | {
@@ -25,7 +25,7 @@ _NO_PLOT = 'run.curves["test_loss"], a NumPy array, for the plotting library of 
 def run_places() -> dict[str, str]:
     return {
         **option_places("run.config"),
-        **{kind: f"ds.analysis.{kind}" for kind in KINDS},
+        **{kind: f"ds.{function_of(kind)}" for kind in KINDS},
         **{word: f"run.curves[{curve!r}]" for word, curve in _CURVES.items()},
         **{name: f"run.parameters().{name}" for name in PARAMETER_NAMES},
         **dict.fromkeys(("model", "state_dict", "params", "weight"), "run.parameters()"),

@@ -21,6 +21,7 @@ LAYERS = (
             "version",
             "cached",
             "one_thread",
+            "one_blas_thread",
             "glossary",
             "number_text",
             "plain",

@@ -358,7 +358,7 @@ def test_what_cannot_be_made_of_it_is_said(folder: Path, capsys: Out) -> None:
 
 BAD = [
     ("nowhere", "nowhere: expected a folder of runs, but it does not exist"),
-    ("{} --kinds circut", "step_over_length or all, but got 'circut'; did you mean 'circuit'?"),
+    ("{} --kinds circut", "saddles, bounds or all, but got 'circut'; did you mean 'circuit'?"),
     ("{} --run zz", "no such run in the folder"),
     ("{} --run seed=0", "expected one run, but this names 2 runs"),
     ("{}#seed=3@999", "expected an epoch from 0 to 120, but got 999"),

@@ -16,14 +16,22 @@ import dynascope as ds
 from dynascope.analysis import assemblers, attention, sparsity, speed, step_over_length, tandem
 from dynascope.analysis.sparsity import run_sparsity
 from dynascope.analysis.thresholds import ATTENTION_OTHERS, SPARSITY_DECADES, SPARSITY_RANGE
-from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS, KINDS, PARTS, columns_of
+from dynascope.analysis_columns import (
+    DECLARATIONS,
+    DEFAULT_KINDS,
+    KINDS,
+    PARTS,
+    columns_of,
+    function_of,
+)
 from dynascope.cli import main
 
 FURTHER = [kind for kind in KINDS if kind not in DEFAULT_KINDS]
+MEASURES = [kind for kind in FURTHER if function_of(kind).startswith("analysis.")]
 LEARNING = {"task.length": 8, "training.lr": 0.02, "training.epochs": 150}
 
 
-def row_of(run: ds.Run, kinds: Any = FURTHER) -> dict[str, Any]:
+def row_of(run: ds.Run, kinds: Any = MEASURES) -> dict[str, Any]:
     (row,) = ds.Runs([run]).analyse(kinds, progress=False).to_pylist()
     return row
 
@@ -223,7 +231,7 @@ def test_what_does_not_apply_is_null_with_a_note(case: str, tmp_path: Path) -> N
     run = make()
     ds.Runs([run]).save(tmp_path / "runs")
     for source in (ds.Runs([run]), ds.load(tmp_path / "runs"), ds.load(tmp_path / "runs")):
-        (row,) = source.analyse(FURTHER, progress=False).to_pylist()
+        (row,) = source.analyse(MEASURES, progress=False).to_pylist()
         assert row.pop("analysis_note") == note
         assert {name for name, value in row.items() if value is None} == _columns(nulls)
     assert main(["check", str(tmp_path / "runs")]) == 0
@@ -246,7 +254,7 @@ def test_one_that_never_was_sound() -> None:
     row = row_of(ds.train(config, [0], start=start, progress=False)[0])
     assert "there is no epoch to measure, as it diverged at epoch 0" in row["analysis_note"]
     lists = {f"speed_at_drops{end}" for end in ("", *(f"_{part}" for part in PARTS))}
-    there = {name for name in columns_of(FURTHER) if row[name] is not None}
+    there = {name for name in columns_of(MEASURES) if row[name] is not None}
     assert there == {*lists, "speed_resolution"}
 
 
@@ -343,4 +351,4 @@ def test_a_sweep_makes_them(tmp_path: Path, wanted: Any) -> None:
 def test_the_help_names_them(capsys: pytest.CaptureFixture[str]) -> None:
     printed = " ".join(report(capsys, "--help").split())
     assert f"(default: {','.join(DEFAULT_KINDS)}); also sparsity, attention, tandem" in printed
-    assert "step_over_length, or all" in printed
+    assert "step_over_length, saddles, bounds, or all" in printed

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from variant import SITE
 
 import dynascope as ds
 from dynascope import _kernel
-from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS, KINDS, check_kinds
+from dynascope.analysis_columns import DECLARATIONS, DEFAULT_KINDS, KINDS, check_kinds, function_of
 from dynascope.catalog import PARAMETERS, STAGES
 from dynascope.findings.kind import Listing
 from dynascope.findings.registry import kinds
@@ -40,12 +41,17 @@ def test_what_is_made_unasked() -> None:
     usual = ("kept_sum", "circuit", "phases", "sum_progress", "spikes")
     assert DEFAULT_KINDS == usual == (*kinds(),)
     assert check_kinds("all") == check_kinds(["spikes", "all"]) == KINDS
-    assert len(KINDS) == 12
+    assert len(KINDS) == 14
 
 
-def test_a_kind_is_a_function_of_the_analysis() -> None:
-    """As `run.tandem` says where to find it."""
-    assert all(callable(getattr(ds.analysis, name)) for name in KINDS)
+def test_a_kind_is_a_function_of_the_package() -> None:
+    """As `run.tandem` and `run.saddles` say where to find it."""
+    assert {function_of(name).partition(".")[0] for name in KINDS} == {"analysis", "theory"}
+    for name in KINDS:
+        assert callable(attrgetter(function_of(name))(ds))
+        if name not in PARAMETERS:
+            with pytest.raises(AttributeError, match=rf"ds\.{function_of(name)}"):
+                getattr(three()[0], name)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -84,6 +90,7 @@ NAMED_ONCE = {*KINDS} - {*PARAMETERS} - {*STAGES} - {"speed"}
 
 OTHERS_OF_THE_NAME = {
     "sidecar_rules.py": "columns, one of which is called `spikes`",
+    "report_theory.py": "what theory says of one run, `bounds` at an epoch among it",
     "card_style.py": "colours, those of `phases` among them",
     "figure_layouts.py": "layouts of figures, `phases` among them",
 }

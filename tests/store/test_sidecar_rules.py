@@ -38,6 +38,12 @@ WRONG = [
     ("tandem_lag", 2**60),
     ("speed_at_drops", [1.0, None]),
     ("attention_by_token_end", [None]),
+    ("plateau_epochs", [-1]),
+    ("plateau_negative", [-1]),
+    ("plateau_gradient_ratio", [None]),
+    ("plateau_verdicts", ["x" * 100]),
+    ("bounds_epochs", -1),
+    ("paper_bound_fails", 2**60),
 ]
 
 
@@ -75,6 +81,25 @@ def test_parts_have_as_many_numbers_as_the_whole(
         check_agreements(given, AGREEMENTS)
         return
     with pytest.raises(DamagedError, match="disagree: a number for each drop or spike"):
+        check_agreements(given, AGREEMENTS)
+
+
+PLATEAUS = tuple(columns_of(["saddles"]))
+ONE_EACH = dict(zip(PLATEAUS, ([4], ["slope"], [0.5], [3], [0.1], [0.2], [0.3]), strict=True))
+
+
+def test_of_a_plateau_without_a_drop_shares_are_null() -> None:
+    for name in ("plateau_escape_five", "plateau_escape_chance", "plateau_exit_five"):
+        check_column(name, column(name, None, [0.5, None]), RULES.get(name))
+
+
+@pytest.mark.parametrize("name", PLATEAUS)
+@pytest.mark.parametrize("times", [0, 2])
+def test_every_plateau_has_all_its_values(name: str, times: int) -> None:
+    given = {each: column(each, None, values) for each, values in ONE_EACH.items()}
+    check_agreements(given, AGREEMENTS)
+    given[name] = column(name, None, ONE_EACH[name] * times)
+    with pytest.raises(DamagedError, match="disagree: a value for each plateau"):
         check_agreements(given, AGREEMENTS)
 
 

@@ -27,6 +27,7 @@ from dynascope.store.schema import SCHEMA
 from dynascope.store.sidecar import Sidecar
 from dynascope.store.sidecar_columns import SHOWN
 from dynascope.store.tables import MARKS
+from dynascope.theory import bounds_thresholds, curvature_thresholds
 
 # ---- values -------------------------------------------------------------------------------------
 
@@ -49,12 +50,15 @@ THRESHOLDS = {
     "attention": (1, "cb72e5b4fa55"),
     "tandem": (1, "42e27cb7355f"),
     "speed": (1, "2b8eb1a91314"),
+    "saddles": (1, "5ea6576680dd"),
+    "bounds": (1, "7e9379cc3ba9"),
 }
 # Kinds that are decided by the thresholds of others: they find their drops and spikes.
 DECIDED_BY = {
     "tandem": ("phases", "spikes"),
     "speed": ("phases",),
     "sum_progress": ("kept_sum", "sum_progress", "phases"),
+    "saddles": ("phases", "spectra", "saddles"),
 }
 WITHOUT_THRESHOLDS = {"travelled", "assemblers", "step_over_length"}
 
@@ -66,7 +70,8 @@ def test_every_kind_has_thresholds_or_none() -> None:
 @pytest.mark.parametrize("kind", THRESHOLDS)
 def test_other_thresholds_are_another_version(kind: str) -> None:
     """Else rows that were decided by the old ones would count beside those of the new."""
-    text, numbers = Path(thresholds.__file__).read_text(), ""
+    files = (thresholds, curvature_thresholds, bounds_thresholds)
+    text, numbers = "\n# ----\n".join(Path(file.__file__).read_text() for file in files), ""
     for section in DECIDED_BY.get(kind, (kind,)):
         begin = re.search(rf"^# ---- {section} -+$", text, re.MULTILINE)
         assert begin

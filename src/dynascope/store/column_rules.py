@@ -12,11 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dynascope.analysis_columns import columns_of
 from dynascope.store.damage import DamagedError
 
 LONGEST_TEXT = 1000  # bytes of a text in a cell; columns that hold more have a rule of their own
 _LONGEST_LIST = 2**16  # of an option; curves are as long as their runs
-_WITH_HOLES = frozenset({"notes", "spike_sharpness"})  # lists in which an element may be null
+# Lists in which an element may be null.
+_WITH_HOLES = frozenset({"notes", *(name for name, each in columns_of().items() if each.holes)})
 _HEXADECIMAL = b"0123456789abcdef"
 
 Values: TypeAlias = pa.ChunkedArray

@@ -57,6 +57,11 @@ RULES: dict[str, ColumnRule] = {
     "heaviest_assembler": whole(0, int(OPTIONS["model.hidden"].high or 0)),
     "step_over_length_most_epoch": _EPOCHS,
     "unsafe_epochs": _EPOCHS,
+    "plateau_epochs": _EPOCHS,
+    "plateau_verdicts": text(_LONGEST_KIND),
+    "plateau_negative": _COUNT,
+    "bounds_epochs": _COUNT,
+    **{f"{prefix}_fails": _COUNT for prefix in ("paper_bound", "bound", "tight_bound")},
 }
 
 
@@ -104,6 +109,7 @@ AGREEMENTS = (
         Agreement(_of_parts(name), _as_many_if_there, "a number for each drop or spike")
         for name in ("gradient_at_drops", "gradient_at_spikes", "speed_at_drops")
     ),
+    Agreement(tuple(columns_of(["saddles"])), _as_many, "a value for each plateau"),
     Agreement(("alias_weights", "alias_share"), _together, "weights and share of one sum"),
     Agreement(("alias_weights", "alias_holds"), _together, "weights and judgement of one sum"),
 )

@@ -9,7 +9,7 @@ Proofs and counterexamples: docs/theory.md.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,11 @@ from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.config import ModelConfig
 from dynascope.config_input import ModelLike
 from dynascope.errors import DynascopeError, none_given
+from dynascope.model import loss_and_gradient
 from dynascope.near_misses import guided
 from dynascope.parameters import Parameters
 from dynascope.run import Run
+from dynascope.theory import bounds_thresholds as t
 from dynascope.theory._backward import TRAINED, Given, given_with_targets, pieces
 from dynascope.theory._norms import lengths
 from dynascope.theory._terms import Sizes, corrected, paper, tight
@@ -29,9 +31,8 @@ from dynascope.theory.closed_form import summed
 
 Array = npt.NDArray[Any]
 
-ROUNDING = 1e-10  # relative: by so much gradients computed in two ways may differ
-EPOCHS = 100  # of a run, about: as many points as a curve on a screen shows
-FEW = 10  # kept epochs: no curve to speak of
+BoundName = Literal["paper", "corrected", "tight"]
+OURS: tuple[BoundName, BoundName] = ("corrected", "tight")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Bounds:
     by_parameter: Mapping[str, tuple[float, float]]  # measured, and the part of `tight`
     total_variation: float  # mean over sequences
     shortest_sequence: float  # the least |xi|
+    closed_form_difference: float  # of the gradient in closed form and the kernel's, relative
 
     def describe(self) -> str:
         """One sentence for each bound.
@@ -78,28 +80,39 @@ class BoundCurves:
     tight: Array
     gradient_norm: Array  # over q, V, W, U and the biases that there are
     paper_gradient_norm: Array  # over q, V, W, U
+    closed_form_difference: Array  # of the gradient in closed form and the kernel's, relative
     paper_covered: bool
     paper_why_not: str
 
     @property
     def paper_fails(self) -> tuple[int, ...]:
         """The epochs at which the paper's number is below the gradient, claimed or not."""
-        below = _exceeds(self.paper_gradient_norm, self.paper)
+        return self.fails("paper")
+
+    def fails(self, name: BoundName) -> tuple[int, ...]:
+        """The epochs at which a bound is below the gradient."""
+        below = _exceeds(self._bounded(name), getattr(self, name))
         return tuple(int(epoch) for epoch in self.epochs[below])
+
+    def over_gradient(self, name: BoundName) -> Array:
+        """How many times the gradient a bound is, at the epochs that have one above 0."""
+        bounded = self._bounded(name)
+        return np.asarray(getattr(self, name)[bounded > 0] / bounded[bounded > 0])
+
+    def _bounded(self, name: BoundName) -> Array:
+        return self.paper_gradient_norm if name == "paper" else self.gradient_norm
 
     def describe(self) -> str:
         """How loose the bounds are, and where the paper's fails."""
-        times = {
-            name: _times_the_gradient(getattr(self, name), self) for name in ("corrected", "tight")
-        }
+        corrected, tight = (_median(self.over_gradient(name)) for name in OURS)
         fails = self.paper_fails
         where = f"at {len(fails)} of them, first at {fails[0]}" if fails else "at none of them"
         why_not = f" (which it does not claim to bound: {self.paper_why_not})"
         claim = "" if self.paper_covered else why_not
         return (
             f"At {len(self.epochs)} epochs from {self.epochs[0]} to {self.epochs[-1]}, the bounds "
-            f"are in the median {times['corrected']:.3g} (corrected) and {times['tight']:.3g} "
-            f"(tight) times the gradient; the paper's is below the gradient {where}{claim}."
+            f"are in the median {corrected:.3g} (corrected) and {tight:.3g} (tight) times the "
+            f"gradient; the paper's is below the gradient {where}{claim}."
         )
 
 
@@ -149,6 +162,7 @@ def bounds_along(run: Run, epochs: Iterable[int] | None = None) -> BoundCurves:
         tight=np.array([b.tight.value for b in each]),
         gradient_norm=np.array([b.tight.gradient_norm for b in each]),
         paper_gradient_norm=np.array([b.paper.gradient_norm for b in each]),
+        closed_form_difference=np.array([b.closed_form_difference for b in each]),
         paper_covered=each[0].paper.covered,
         paper_why_not=each[0].paper.why_not,
     )
@@ -177,7 +191,17 @@ def _bounds(given: Given) -> Bounds:
         by_parameter={name: (measured[name], parts[name]) for name in given.names},
         total_variation=variation,
         shortest_sequence=shortest,
+        closed_form_difference=_from_kernel(given, gradient),
     )
+
+
+def _from_kernel(given: Given, gradient: Mapping[str, Array]) -> float:
+    """How far the closed form is from the kernel's gradient, over the length of that."""
+    assert given.targets is not None
+    kernel = loss_and_gradient(given.parameters, given.tokens, given.targets, given.model)[1]
+    apart = math.hypot(*(float(lengths((g - kernel[n]).ravel())) for n, g in gradient.items()))
+    length = math.hypot(*(float(lengths(kernel[n].ravel())) for n in gradient))
+    return apart / length if length else (math.inf if apart else 0.0)
 
 
 def _root_mean_square(values: Array) -> float:
@@ -198,7 +222,7 @@ def _bound(name: str, value: float, gradient_norm: float, why_not: str = "") -> 
 
 
 def _exceeds(gradient_norm: Any, value: Any) -> Any:
-    return gradient_norm > value * (1 + ROUNDING)
+    return gradient_norm > value * (1 + t.ROUNDING)
 
 
 def _uncovered(model: ModelConfig) -> str:
@@ -219,16 +243,15 @@ def _sentence(bound: Bound) -> str:
     return f"{bound.name}: {bound.gradient_norm:.3g} {sign} {bound.value:.3g}{false}{why}."
 
 
-def _times_the_gradient(values: Array, curves: BoundCurves) -> float:
-    some = curves.gradient_norm > 0
-    return float(np.median(values[some] / curves.gradient_norm[some])) if some.any() else math.nan
+def _median(values: Array) -> float:
+    return float(np.median(values)) if len(values) else math.nan
 
 
 def _some(run: Run) -> list[int]:
-    """At most about EPOCHS of the kept ones (of all, where hardly any were kept), evenly, the first
-    and the last among them."""
+    """At most about `EPOCHS` of the kept ones (of all, where hardly any were kept), evenly, the
+    first and the last among them."""
     last = last_sound_epoch(run)
     kept = [int(epoch) for epoch in np.unique(run.weight_epochs) if epoch <= last]
-    epochs = kept if len(kept) >= FEW else list(range(last + 1))
-    at = np.linspace(0, len(epochs) - 1, min(len(epochs), EPOCHS)).round().astype(int)
+    epochs = kept if len(kept) >= t.FEW else list(range(last + 1))
+    at = np.linspace(0, len(epochs) - 1, min(len(epochs), t.EPOCHS)).round().astype(int)
     return [epochs[i] for i in np.unique(at)]

@@ -16,7 +16,7 @@ is looked at, and the verdict is the first of these that holds:
 
 The way to the end of a drop is long, and a Hessian holds nearby. So the same shares are given for
 the drop alone, with the Hessian where it starts (`exit`); they do not decide. Thresholds are in
-`theory.thresholds`; all that was compared with them is in the result.
+`theory.curvature_thresholds`; all that was compared with them is in the result.
 """
 
 import math
@@ -35,7 +35,7 @@ from dynascope.edits import steps_per_epoch
 from dynascope.errors import Description, expected
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
-from dynascope.optimizer_metric import Metric, gradient_decay, learning_rate
+from dynascope.optimizer_metric import Metric, gradient_decay, learning_rates
 from dynascope.progress import Report, reporter
 from dynascope.run import Run
 from dynascope.theory import curvature_thresholds as t
@@ -63,6 +63,8 @@ class Plateau:
     - `gradient_scale`: the largest gradient norm in the drop that follows, or in the plateau.
     - `spectrum`: of the Hessian at the point, without directions that are flat by symmetry (zeros
       in their place).
+    - `negative`: how many directions bend down in the metric that decides: the optimizer's, where
+      it is known.
     - `fold_epochs`: in which a displacement along the most negative direction, in the optimizer's
       metric, grows e-fold; infinite without one, None where the metric is not known. `growth`: how
       often that is in the plateau.
@@ -80,6 +82,7 @@ class Plateau:
     gradient_norm: float
     gradient_scale: float
     spectrum: Spectrum
+    negative: int
     fold_epochs: float | None
     along: Array
     loss_along: Array
@@ -210,6 +213,8 @@ class _Survey:
         self._follower = follower
         self._run = follower.run
         self._kept = np.unique(self._run.weight_epochs)
+        self._decay = gradient_decay(self._run.config.training)
+        self._norms: dict[int, float] = {}  # by epoch: several stretches look at the same ones
 
     def plateau(self, start: int, end: int, drop: Drop | None) -> Plateau:
         norms = self._gradient_norms(max(start, min(1, end)), end)  # 0 has no optimizer state
@@ -228,6 +233,7 @@ class _Survey:
             gradient_norm=norms[epoch],
             gradient_scale=self._scale(start, end, drop),
             spectrum=bent.plain,
+            negative=bent.deciding.negative,
             fold_epochs=self._fold(own, bent.deciding, start, end),
             along=along,
             loss_along=losses,
@@ -261,7 +267,7 @@ class _Survey:
         training = self._run.config.training
         gain = 1 / (1 - training.momentum) if training.metric == "plain" else 1.0
         steps = steps_per_epoch(self._run.config)
-        rates = [learning_rate(self._run.config, e * steps) for e in range(start, end + 1)]
+        rates = learning_rates(self._run.config, range(start * steps, end * steps + 1, steps))
         pace = float(np.mean(rates)) * gain * max(-bend.lowest, 0.0) * steps
         return 1 / pace if bend.negative and pace > 0 else float("inf")
 
@@ -274,8 +280,12 @@ class _Survey:
         most = t.PLATEAU_EPOCHS if enough else t.REPLAYED_EPOCHS
         picked = np.unique(np.linspace(0, len(epochs) - 1, min(most, len(epochs))).round())
         wanted = [int(epochs[int(i)]) for i in picked]
-        decay = gradient_decay(self._run.config.training)
-        return {epoch: self._follower.place(epoch).descended_norm(decay) for epoch in wanted}
+        return {epoch: self._norm(epoch) for epoch in wanted}
+
+    def _norm(self, epoch: int) -> float:
+        if epoch not in self._norms:
+            self._norms[epoch] = self._follower.place(epoch).descended_norm(self._decay)
+        return self._norms[epoch]
 
 
 def _line(place: Place, found: Spectrum, reach: float) -> tuple[Array, Array]:
