@@ -193,8 +193,10 @@ def epoch_axis(ax: Axes, last: int) -> None:
     ax.set_xlabel("epoch")
 
 
-def small_legend(ax: Axes) -> None:
-    """In rows above the axes, where no curve can be."""
+def small_legend(
+    ax: Axes, anchor: tuple[float, float] = (-0.02, 0.985), room: float | None = None
+) -> None:
+    """In rows above the axes, where no curve can be; `room`: as of `legend_rows`."""
     handles, names = ax.get_legend_handles_labels()
     if len(names) < 2:
         return
@@ -202,8 +204,8 @@ def small_legend(ax: Axes) -> None:
         handles,
         names,
         loc="lower left",
-        bbox_to_anchor=(-0.02, 0.985),
-        ncols=-(-len(names) // legend_rows(ax, names)),
+        bbox_to_anchor=anchor,
+        ncols=-(-len(names) // legend_rows(ax, names, room)),
         handlelength=_HANDLE / _SMALL,
         handletextpad=0.3,
         columnspacing=0.6,
@@ -214,13 +216,14 @@ def small_legend(ax: Axes) -> None:
     )
 
 
-def legend_rows(ax: Axes, names: Sequence[str]) -> int:
-    """Rows that a legend of these names needs above the axes: as few as are no wider."""
+def legend_rows(ax: Axes, names: Sequence[str], room: float | None = None) -> int:
+    """Rows that a legend of these names needs above the axes: as few as are no wider than these, or
+    than `room` points."""
 
     def width(rows: int) -> float:
         columns = np.array_split([len(name) for name in names], -(-len(names) // rows))
         return float(sum(_HANDLE + _SMALL * (1.2 + 0.56 * max(each)) for each in columns))
 
-    room = size_of(ax)[0] + 8
-    fitting = (rows for rows in range(1, len(names)) if width(rows) <= room)
+    most = size_of(ax)[0] + 8 if room is None else room
+    fitting = (rows for rows in range(1, len(names)) if width(rows) <= most)
     return next(fitting, max(1, len(names)))

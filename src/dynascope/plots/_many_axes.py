@@ -34,6 +34,7 @@ NO_RUNS = "no runs"
 _ROOM = 0.05  # of an axis, beyond the outermost number
 _LETTER, _LINE = 3.2, 7.0  # points: a letter of a tick's name on the whole, a line of them
 _SLANT = 40  # degrees, for names that would touch each other
+_WIDE = (0.35, 0.62)  # of the axes: what names of rows may take, and at most
 _LEAST_LETTERS = 12  # of a line of a name
 
 
@@ -43,6 +44,7 @@ class DrawnSoFar:
 
     groups: int = 0
     names: list[str] = field(default_factory=list)  # along x, one after another from 0 on
+    beside: float = 0.0  # points that names of rows take from the axes
     limits: dict[Direction, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -130,7 +132,12 @@ class RunsPicture:
         count = max(1, len(names))
         self.ax.set_ylim(count - 0.5, -0.5)
         self.ax.yaxis.set_major_locator(FixedLocator(range(len(names))))
-        self.ax.yaxis.set_major_formatter(FixedFormatter(wrapped(names, *size_of(self.ax))))
+        lines = wrapped(names, *size_of(self.ax))
+        self.ax.yaxis.set_major_formatter(FixedFormatter(lines))
+        letters = max((len(part) for line in lines for part in line.split("\n")), default=0)
+        figure = self.ax.get_figure(root=True)
+        if figure is not None and figure.get_layout_engine() is not None:
+            self.so_far.beside = _LETTER * letters
 
     def finish(self, *numbers: PanelNumbers, grid: Literal["both", "x", "y"], **texts: str) -> None:
         """Grid, names of the axes, legend, the title above it; and the numbers, for CSV."""
@@ -139,14 +146,19 @@ class RunsPicture:
             if name := texts.get(f"{which}_label"):
                 axis = getattr(self.ax, f"{which}axis")
                 axis.set_label_text(name, fontsize=6, color=self.palette["quiet"])
-        small_legend(self.ax)
+        room = self._legend_room()
+        small_legend(self.ax, (0.0, 1.005), room)
         if legend := self.ax.get_legend():
             for text in legend.get_texts():
                 text.set_color(self.palette["ink"])
         if title := texts.get("title") or self.ax.get_title("left"):
-            give_title(self.ax, title)
+            give_title(self.ax, title, room)
         for each in numbers:
             remember(self.ax, each)
+
+    def _legend_room(self) -> float:
+        """Points: names of rows take theirs from the axes when the figure is laid out."""
+        return max(size_of(self.ax)[0] - self.so_far.beside, _LEAST_LETTERS * _LETTER)
 
     def say_no_runs(self) -> None:
         """In the middle, unless something is drawn there or says so already."""
@@ -179,11 +191,11 @@ def remember(ax: Axes, numbers: PanelNumbers) -> None:
 
 
 def wrapped(names: Sequence[str], width: float, height: float) -> list[str]:
-    """Names in lines, beside axes of this size in points: the shortest lines for which each row has
-    room, and none longer than the axes are wide."""
+    """Names in lines, beside axes of this size in points: of a third of the width, and longer only
+    where a row has no room for so many lines."""
     lines = max(1, int(height / max(1, len(names)) / _LINE))
-    longest = max(_LEAST_LETTERS, int(width / _LETTER))
-    for letters in range(_LEAST_LETTERS, longest + 1):
+    shortest, longest = (max(_LEAST_LETTERS, int(part * width / _LETTER)) for part in _WIDE)
+    for letters in range(shortest, longest + 1):
         made = [textwrap.fill(name, letters) for name in names]
         if all(each.count("\n") < lines for each in made):
             return made

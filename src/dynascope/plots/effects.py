@@ -9,12 +9,11 @@ from matplotlib.axes import Axes
 
 from dynascope.claim_verdicts import VERDICTS
 from dynascope.near_misses import guided
-from dynascope.plots._look import MARKER_SCALE, MARKERS
+from dynascope.plots._linked_points import run_points
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
 from dynascope.plots._many_input import check_scale, numbers_of, runs_of, texts_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import PointStyle
-from dynascope.plots.run_links import run_link
 
 
 @guided
@@ -132,16 +131,15 @@ def _draw_kind(
         endless = rows[np.isinf(ends[rows])]
         look: dict[str, Any] = {"marker": marker, "color": style.fill, "clip_on": False}
         ax.scatter([edge] * len(endless), endless, 7, **look)
-    made = ax.scatter(
-        forest.value[rows],
-        rows,
-        s=(3.4 * MARKER_SCALE.get(style.marker, 1.0)) ** 2,
-        marker=MARKERS[style.marker],
-        color=style.fill,
+    run_points(
+        ax,
+        np.column_stack([forest.value[rows], rows]),
+        style.marker,
+        3.4,
+        [addresses[row] for row in rows] if addresses else [],
+        facecolors=style.fill,
         edgecolors=style.stroke,
         linewidths=0.3,
         zorder=4,
-        label=label or None,
+        label=label,
     )
-    if addresses:
-        made.set_urls([run_link(addresses[row]) for row in rows])

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
+from dynascope.plots._colour_space import mix
 from dynascope.plots._look import MARKERS
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
 from dynascope.plots._many_input import check_parts, check_scale, counts_of, texts_of
@@ -87,11 +89,10 @@ def _draw_shares(
     label: str,
 ) -> None:
     order = np.argsort(places, kind="stable")
-    picture.ax.errorbar(
+    drawn = picture.ax.errorbar(
         places[order],
         share[order],
         yerr=np.stack([share - low, high - share])[:, order],
-        label=label or None,
         color=style.fill,
         marker=MARKERS[style.marker],
         markersize=2.8,
@@ -105,6 +106,7 @@ def _draw_shares(
         zorder=3,
         transform=picture.beside_others(_BESIDE_NAME if picture.has_names else _BESIDE_NUMBER),
     )
+    drawn.lines[0].set_label(label)  # a legend without intervals is lower
 
 
 @guided
@@ -143,7 +145,8 @@ def bars(
         if np.isfinite(lengths).any():
             shade = picture.next_style(colour).fill
             places = np.arange(len(rows))
-            picture.ax.barh(places, lengths, _BAR, color=shade, alpha=0.75, lw=0, zorder=2)
+            soft = mix(to_hex(shade), picture.palette["panel"], 0.25)
+            picture.ax.barh(places, lengths, _BAR, color=soft, lw=0, zorder=2)
             if of is not None:
                 picture.ax.hlines(places, low, high, color=picture.palette["ink"], lw=0.7, zorder=3)
             _write_beside(picture, told)
