@@ -1,7 +1,7 @@
 """Curves over a run: loss, accuracy, gradient norms, shares of the variance."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -193,16 +193,20 @@ def epoch_axis(ax: Axes, last: int) -> None:
     ax.set_xlabel("epoch")
 
 
-def small_legend(ax: Axes) -> None:
-    """In rows above the axes, where no curve can be."""
+def small_legend(
+    ax: Axes,
+    corner: Literal["lower left", "lower right"] = "lower left",
+    anchor: tuple[float, float] = (-0.02, 0.985),
+) -> None:
+    """In rows above the axes, where no curve can be: its corner stands at `anchor`."""
     handles, names = ax.get_legend_handles_labels()
     if len(names) < 2:
         return
     ax.legend(
         handles,
         names,
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 0.985),
+        loc=corner,
+        bbox_to_anchor=anchor,
         ncols=-(-len(names) // legend_rows(ax, names)),
         handlelength=_HANDLE / _SMALL,
         handletextpad=0.3,
