@@ -83,12 +83,12 @@ def check_agreement(folder: Path, grid: Grid) -> Ledger | None:
 def agree(folder: Path, grid: Grid) -> Ledger:
     """The folder's ledger for this grid: a new one, the same, or extended; else refused."""
     old = check_agreement(folder, grid)
-    same = old is not None and not difference(grid, old.grid)
-    unchanged = old is not None and (grid.analyse, grid.keep) == (old.grid.analyse, old.grid.keep)
-    if old is not None and same and unchanged:
-        return old
     batches = old.batches if old else ()
-    ledger = Ledger(grid, batches if same else (*batches, later_than(batches)))
+    if old is None or difference(grid, old.grid):  # there are runs to add
+        batches = (*batches, later_than(batches))
+    elif (grid.analyse, grid.keep) == (old.grid.analyse, old.grid.keep):
+        return old
+    ledger = Ledger(grid, batches)
     _write(folder, ledger)
     return ledger
 

@@ -85,7 +85,7 @@ function Chips({ slot }: { slot: Slot }) {
   return (
     <>
       {chipsOf(slot.info).map(([of, text]) => (
-        <Term of={of} class="chip">
+        <Term of={of} class="chip of-options">
           {text}
         </Term>
       ))}
