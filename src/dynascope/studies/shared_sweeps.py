@@ -1,7 +1,7 @@
 """Sweeps that several studies look at."""
 
 from dynascope.analysis_columns import KINDS
-from dynascope.studies.sources import PAPER, QUICK, StudySweep
+from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 
 _OF_THEORY = ("saddles", "bounds")  # minutes for what these runs do not show
 
@@ -13,14 +13,13 @@ DEFAULT = StudySweep(
 """The paper's own setting: N=12, k=5, p=2, d=2, h=32, Adam with 3e-3, batch 32, 1000 epochs."""
 
 _TWO_AND_THREE = {"grid": {"model.dim": [2, 3]}}
-_CURVES_ONLY = {"record.weights_every": 0, "record.state_every": 0}
 _FULL = {"training.batch": 2048}
 _FEW = {QUICK: 12, PAPER: 100}
 _FEWER = {QUICK: 2, PAPER: 20}
 
 MINI_BATCH = StudySweep(
     "gradients-batch",
-    {**_TWO_AND_THREE, "base": _CURVES_ONLY, "analyse": ["tandem"]},
+    {**_TWO_AND_THREE, "base": ENDS_ONLY, "analyse": ["tandem"]},
     _FEW,
     block="gradients",
 )
@@ -34,7 +33,7 @@ FULL_BATCH = StudySweep(
     _FEW,
     block="gradients",
 )
-_WIDE = {"model.dim": 64, "model.hidden": 256, **_CURVES_ONLY}
+_WIDE = {"model.dim": 64, "model.hidden": 256, **ENDS_ONLY}
 WIDE_BATCH = StudySweep(
     "gradients-wide-batch", {"base": _WIDE, "analyse": ["tandem"]}, _FEWER, block="gradients"
 )
@@ -59,6 +58,7 @@ _SHAPES = [*WIDTHS.items(), *NARROW.items()]
 WIDTH = StudySweep(
     "width",
     {
+        "base": ENDS_ONLY,
         "zip": [{"model.dim": [d for d, _ in _SHAPES], "model.hidden": [h for _, h in _SHAPES]}],
         "analyse": ["sparsity"],
     },

@@ -22,6 +22,9 @@ from dynascope.sweeps.grid import Grid, parse_grid
 SCALES = ("quick", "paper")
 QUICK, PAPER = SCALES
 
+ENDS_ONLY = {"record.weights_every": 0, "record.state_every": 0}
+"""What a sweep records whose analyses look at the ends of runs, or at curves."""
+
 Pause = Callable[[], None]
 
 

@@ -9,7 +9,7 @@ from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, Resampled, mean, paired
-from dynascope.studies.sources import PAPER, QUICK, StudySweep
+from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
 
@@ -38,7 +38,7 @@ class Ablation(NamedTuple):
     with_rows: StudySweep  # with three rows of the embedding
 
 
-_LEAST = {"record.weights_every": 0, "record.state_every": 0, "record.gradients": False}
+_LEAST = {**ENDS_ONLY, "record.gradients": False}
 
 
 def _sweep(name: str, option: str, values: Any, seeds: dict[str, int], quick: Any) -> StudySweep:

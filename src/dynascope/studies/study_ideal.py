@@ -15,7 +15,7 @@ from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import is_one_of, share_of
 from dynascope.studies.estimates import Exact, Measured
 from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
-from dynascope.studies.sources import PAPER, QUICK, MadeRuns, MadeTable
+from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, MadeRuns, MadeTable
 from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
 from dynascope.sweeps.execution import Execution
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 _AS_AUTHORS = {  # who train the head of figure 1
     "model.hidden": 8,
     "training.batch": 2048,
-    "record.weights_every": 0,
-    "record.state_every": 0,
+    **ENDS_ONLY,
 }
 _ZERO = -6.0  # log10 of a gradient norm that one would call none, in double precision
 

@@ -7,7 +7,7 @@ import numpy as np
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import median_of, of_each, share_of, solved, solved_runs
 from dynascope.studies.estimates import Measured, paired
-from dynascope.studies.sources import PAPER, QUICK, StudySweep
+from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure, Tables
 from dynascope.studies.table import Table
 
@@ -24,20 +24,23 @@ _NOTHING = 0.05  # of accuracy above chance, or of runs
 
 SCRATCH = StudySweep(
     "scratch",
-    {"grid": {"task.vocab": list(range(2, 11)), "training.epochs": [1000, 2000]}},
+    {
+        "base": ENDS_ONLY,
+        "grid": {"task.vocab": list(range(2, 11)), "training.epochs": [1000, 2000]},
+    },
     _SEEDS,
     BLOCK,
     quick={"grid": {"task.vocab": [2, 3, 4, 5, 7, 10], "training.epochs": [1000, 2000]}},
 )
 FRESH = StudySweep(
     "fresh-rows",
-    {"chain": {"tuned": {"grid": {"task.vocab": [3]}}}, "analyse": _LOOK},
+    {"base": ENDS_ONLY, "chain": {"tuned": {"grid": {"task.vocab": [3]}}}, "analyse": _LOOK},
     _SEEDS,
     BLOCK,
 )
 FRESH_MORE = StudySweep(
     "fresh-rows-more",
-    {"chain": {"tuned": {"grid": {"task.vocab": list(TUNED_ON[1:])}}}},
+    {"base": ENDS_ONLY, "chain": {"tuned": {"grid": {"task.vocab": list(TUNED_ON[1:])}}}},
     _SEEDS,
     BLOCK,
     quick={"chain": {"tuned": {"grid": {"task.vocab": [4, 5, 7, 10]}}}},
@@ -47,7 +50,7 @@ FRESH_MORE = StudySweep(
 def _rows_from_start(vocab: int) -> StudySweep:
     """Trained on p=2 with all rows of the embedding from the start."""
     grid = {
-        "base": {"model.embeddings": vocab},
+        "base": {**ENDS_ONLY, "model.embeddings": vocab},
         "chain": {"tuned": {"set": {"task.vocab": vocab}}},
     }
     analyses = {"analyse": _LOOK} if vocab == 3 else {}

@@ -6,6 +6,7 @@ import numpy as np
 
 from dynascope.analysis.thresholds import LEAD_PAIRS
 from dynascope.analysis_columns import PARTS
+from dynascope.number_text import percent
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import known, median_of, of_each, share_of, solved_runs
 from dynascope.studies.estimates import Measured
@@ -22,7 +23,7 @@ _JUMP = 1.5  # times the speed around it: what the eye would call a jump
 _SOON = 100  # epochs, a tenth of the run
 _DROPS = {"first drop": 0, "second drop": 1}
 _HEIGHTS = {
-    f"{sums} of the sum, {right} of accuracy": place
+    f"{percent(sums, places=0)} of the sum, {percent(right, places=0)} of accuracy": place
     for place, (sums, right) in enumerate(LEAD_PAIRS)
 }
 
@@ -144,11 +145,14 @@ def _draw_order(tables: Tables) -> "PublicationFigure":
 
     figure, axes = plots.subplots(1, 2, width_ratios=(3, 2))
     runs = _solved(tables)
-    names = [name for name in _HEIGHTS for _ in range(len(runs))]
+    names = [f"{sums:.0%}, {right:.0%}" for sums, right in LEAD_PAIRS for _ in range(len(runs))]
     leads = np.concatenate([runs.nth("sum_leads", place) for place in _HEIGHTS.values()])
     where = runs.addresses() * len(_HEIGHTS)
-    label = "epochs from sum to accuracy"
-    plots.dots(names, leads, axes[0], runs=where, middle="median", y_label=label)
+    labels = {
+        "x_label": "height of the sum, of accuracy",
+        "y_label": "epochs from one to the other",
+    }
+    plots.dots(names, leads, axes[0], runs=where, middle="median", **labels)
     two = _of_two_drops(tables)
     plots.cloud(
         two.nth("drop_epochs", 0),
