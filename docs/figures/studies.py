@@ -55,7 +55,8 @@ def page(found: StudyResult) -> Iterator[str]:
     yield f"{study.question} ({study.place[0].upper()}{study.place[1:]}.)"
     yield ""
     runs = sum(len(table) for table in found.tables.values() if "seed" in table)
-    yield f"Scale {found.scale}: {runs:,} runs. `dynascope study {study.name} --scale {found.scale}` makes this again."
+    again = f"`dynascope study {study.name} --scale {found.scale}`"
+    yield f"Scale {found.scale}: {runs:,} runs. {again} makes this again."
     for each in study.figures:
         yield ""
         yield f"![{each.caption}]({study.name}-{each.name}.png)"
@@ -85,7 +86,8 @@ def told(found: Judgement) -> Iterator[str]:
     yield "| condition | measured | interval | runs | verdict |"
     yield "|---|---|---|---|---|"
     for one in found.measures:
-        yield f"| {one.condition or '-'} | {number(one.value)} | {interval(one)} | {one.runs} | {one.verdict} |"
+        measured = f"{one.condition or '-'} | {number(one.value)} | {interval(one)}"
+        yield f"| {measured} | {one.runs} | {one.verdict} |"
 
 
 def all_claims(results: StudyResults) -> Iterator[str]:
@@ -93,7 +95,8 @@ def all_claims(results: StudyResults) -> Iterator[str]:
     yield "# Every claim"
     yield ""
     yield (
-        f"{sum(verdicts.values())} claims of the paper, and some of our own, at scale {results.scale}: "
+        f"{sum(verdicts.values())} claims, of the paper and some of our own, at scale "
+        f"{results.scale}: "
         + ", ".join(f"{verdicts[each]} {each}" for each in VERDICTS)
         + ". How a claim is judged is said [here](../studies.md); the numbers are in "
         "[claims.json](claims.json)."
