@@ -1,7 +1,7 @@
 """Curves over a run: loss, accuracy, gradient norms, shares of the variance."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -194,18 +194,20 @@ def epoch_axis(ax: Axes, last: int) -> None:
 
 
 def small_legend(
-    ax: Axes, anchor: tuple[float, float] = (-0.02, 0.985), room: float | None = None
+    ax: Axes,
+    corner: Literal["lower left", "lower right"] = "lower left",
+    anchor: tuple[float, float] = (-0.02, 0.985),
 ) -> None:
-    """In rows above the axes, where no curve can be; `room`: as of `legend_rows`."""
+    """In rows above the axes, where no curve can be: its corner stands at `anchor`."""
     handles, names = ax.get_legend_handles_labels()
     if len(names) < 2:
         return
     ax.legend(
         handles,
         names,
-        loc="lower left",
+        loc=corner,
         bbox_to_anchor=anchor,
-        ncols=-(-len(names) // legend_rows(ax, names, room)),
+        ncols=-(-len(names) // legend_rows(ax, names)),
         handlelength=_HANDLE / _SMALL,
         handletextpad=0.3,
         columnspacing=0.6,
@@ -216,14 +218,13 @@ def small_legend(
     )
 
 
-def legend_rows(ax: Axes, names: Sequence[str], room: float | None = None) -> int:
-    """Rows that a legend of these names needs above the axes: as few as are no wider than these, or
-    than `room` points."""
+def legend_rows(ax: Axes, names: Sequence[str]) -> int:
+    """Rows that a legend of these names needs above the axes: as few as are no wider."""
 
     def width(rows: int) -> float:
         columns = np.array_split([len(name) for name in names], -(-len(names) // rows))
         return float(sum(_HANDLE + _SMALL * (1.2 + 0.56 * max(each)) for each in columns))
 
-    most = size_of(ax)[0] + 8 if room is None else room
-    fitting = (rows for rows in range(1, len(names)) if width(rows) <= most)
+    room = size_of(ax)[0] + 8
+    fitting = (rows for rows in range(1, len(names)) if width(rows) <= room)
     return next(fitting, max(1, len(names)))

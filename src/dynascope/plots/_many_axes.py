@@ -18,13 +18,14 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from dynascope.errors import expected
+from dynascope.option_rules import Choice
 from dynascope.plots._curves import log_ticks, small_legend
 from dynascope.plots._look import PublicationFigure, dress, show_grid, size_of, style
-from dynascope.plots._many_input import numbers_of
+from dynascope.plots._many_input import check_scale, numbers_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import Palette, PointStyle, palette_of
 from dynascope.plots.panel_registry import give_title
-from dynascope.plots.panels import check_axes
+from dynascope.plots.panels import SCALES, check_axes
 from dynascope.plots.subplots import subplots
 
 Array = npt.NDArray[Any]
@@ -32,9 +33,11 @@ Direction = Literal["x", "y"]
 
 NO_RUNS = "no runs"
 _ROOM = 0.05  # of an axis, beyond the outermost number
-_LETTER, _LINE = 3.2, 7.0  # points: a letter of a tick's name on the whole, a line of them
+_SIZES = (5.5, 5.0, 4.5, 4.0)  # points: letters of names at ticks
+_LETTER, _LINE = 3.2, 7.0  # points: the width of the largest of them on the whole, a line of them
 _SLANT = 40  # degrees, for names that would touch each other
 _WIDE = (0.35, 0.62)  # of the axes: what names of rows may take, and at most
+_ALONE, _HIGHEST = 24, 20.0  # letters of a line, and inches, of a figure made for rows
 _LEAST_LETTERS = 12  # of a line of a name
 
 
@@ -44,7 +47,7 @@ class DrawnSoFar:
 
     groups: int = 0
     names: list[str] = field(default_factory=list)  # along x, one after another from 0 on
-    beside: float = 0.0  # points that names of rows take from the axes
+    has_rows: bool = False  # names beside the axes, one below another
     limits: dict[Direction, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -78,14 +81,16 @@ class RunsPicture:
     def has_names(self) -> bool:
         return bool(self.so_far.names)
 
-    def places(self, x: Any) -> Array:
+    def places(self, given: Sequence[Any], scale: str) -> Array:
         """Where these stand along x: numbers at themselves, names one after another, with those
         first that are there already."""
-        given = np.asarray(x, object).ravel().tolist()
+        Choice(SCALES).check("scale", scale)
         if not any(isinstance(each, str) for each in given):
             if self.has_names and given:
                 raise expected("x", f"names, such as {self.so_far.names[0]!r}", given[0])
-            return numbers_of("x", x)
+            numbers = numbers_of("x", given)
+            check_scale("scale", scale, "x", numbers)
+            return numbers
         if "x" in self.so_far.limits:
             text = next(each for each in given if isinstance(each, str))
             raise expected("x", "numbers, as this axes has them already", text)
@@ -132,12 +137,10 @@ class RunsPicture:
         count = max(1, len(names))
         self.ax.set_ylim(count - 0.5, -0.5)
         self.ax.yaxis.set_major_locator(FixedLocator(range(len(names))))
-        lines = wrapped(names, *size_of(self.ax))
+        lines, size = wrapped(names, *size_of(self.ax))
         self.ax.yaxis.set_major_formatter(FixedFormatter(lines))
-        letters = max((len(part) for line in lines for part in line.split("\n")), default=0)
-        figure = self.ax.get_figure(root=True)
-        if figure is not None and figure.get_layout_engine() is not None:
-            self.so_far.beside = _LETTER * letters
+        self.ax.tick_params(axis="y", labelsize=size)
+        self.so_far.has_rows = True
 
     def finish(self, *numbers: PanelNumbers, grid: Literal["both", "x", "y"], **texts: str) -> None:
         """Grid, names of the axes, legend, the title above it; and the numbers, for CSV."""
@@ -146,23 +149,22 @@ class RunsPicture:
             if name := texts.get(f"{which}_label"):
                 axis = getattr(self.ax, f"{which}axis")
                 axis.set_label_text(name, fontsize=6, color=self.palette["quiet"])
-        room = self._legend_room()
-        small_legend(self.ax, (0.0, 1.005), room)
+        # Names of rows leave the axes narrow: there the legend may reach out above them.
+        if self.so_far.has_rows:
+            small_legend(self.ax, "lower right", (1.0, 1.005))
+        else:
+            small_legend(self.ax, "lower left", (0.0, 1.005))
         if legend := self.ax.get_legend():
             for text in legend.get_texts():
                 text.set_color(self.palette["ink"])
         if title := texts.get("title") or self.ax.get_title("left"):
-            give_title(self.ax, title, room)
+            give_title(self.ax, title)
         for each in numbers:
             remember(self.ax, each)
 
-    def _legend_room(self) -> float:
-        """Points: names of rows take theirs from the axes when the figure is laid out."""
-        return max(size_of(self.ax)[0] - self.so_far.beside, _LEAST_LETTERS * _LETTER)
-
     def say_no_runs(self) -> None:
-        """In the middle, unless something is drawn there or says so already."""
-        if self.so_far.groups or self.ax.texts:
+        """In the middle, unless earlier calls drew some."""
+        if self.ax.has_data():
             return
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
         look |= {"color": self.palette["quiet"], "transform": self.ax.transAxes}
@@ -170,17 +172,29 @@ class RunsPicture:
 
 
 @contextmanager
-def runs_picture(ax: object, theme: str, rows: int | None = None) -> Iterator[RunsPicture]:
-    """Within its block, what is drawn on these axes is in our style. None: new axes, as high as so
-    many rows need."""
+def runs_picture(
+    ax: object, theme: str, rows: Sequence[str] | None = None
+) -> Iterator[RunsPicture]:
+    """Within its block, what is drawn on these axes is in our style. None: new axes, as high as
+    rows with these names need."""
     palette = palette_of(theme)
     with style(palette):
         if ax is None:
-            height = None if rows is None else 0.5 + 0.16 * max(rows, 3)
+            height = None if rows is None else _height_for(rows)
             ax = subplots(width="column", height=height, theme=theme)[1]
         on = check_axes(ax, theme)
         dress(on, palette)
+        if not on.has_data():  # new, or cleared since, or without runs
+            _drawn[on] = DrawnSoFar()
+            for text in [each for each in on.texts if each.get_text() == NO_RUNS]:
+                text.remove()
         yield RunsPicture(on, palette, _drawn.setdefault(on, DrawnSoFar()))
+
+
+def _height_for(rows: Sequence[str]) -> float:
+    """Inches of a column's figure."""
+    lines = max((len(textwrap.wrap(name, _ALONE)) for name in rows), default=1)
+    return min(0.5 + max(len(rows), 3) * (0.07 + 0.09 * max(lines, 1)), _HIGHEST)
 
 
 def remember(ax: Axes, numbers: PanelNumbers) -> None:
@@ -190,16 +204,21 @@ def remember(ax: Axes, numbers: PanelNumbers) -> None:
         figure.show_numbers(lambda: numbers)
 
 
-def wrapped(names: Sequence[str], width: float, height: float) -> list[str]:
-    """Names in lines, beside axes of this size in points: of a third of the width, and longer only
-    where a row has no room for so many lines."""
-    lines = max(1, int(height / max(1, len(names)) / _LINE))
-    shortest, longest = (max(_LEAST_LETTERS, int(part * width / _LETTER)) for part in _WIDE)
-    for letters in range(shortest, longest + 1):
-        made = [textwrap.fill(name, letters) for name in names]
-        if all(each.count("\n") < lines for each in made):
-            return made
-    return [textwrap.fill(name, longest) for name in names]
+def wrapped(names: Sequence[str], width: float, height: float) -> tuple[list[str], float]:
+    """Names in lines, and the size of their letters, beside axes of this size in points.
+
+    Lines take a third of the width. Where a row has no room for so many of them, they are longer;
+    where that is not enough either, letters are smaller.
+    """
+    for size in _SIZES:
+        letter, line = (each * size / _SIZES[0] for each in (_LETTER, _LINE))
+        most = max(1, int(height / max(1, len(names)) / line))
+        shortest, longest = (max(_LEAST_LETTERS, int(part * width / letter)) for part in _WIDE)
+        for letters in range(shortest, longest + 1):
+            made = [textwrap.fill(name, letters) for name in names]
+            if all(each.count("\n") < most for each in made):
+                return made, size
+    return made, size
 
 
 def _widened(low: float, high: float, scale: str, room: float) -> tuple[float, float]:

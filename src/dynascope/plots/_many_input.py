@@ -12,6 +12,13 @@ from dynascope.plots.panels import SCALES
 Array = npt.NDArray[Any]
 
 
+def listed(field: str, values: Any) -> list[Any]:
+    """Numbers or names, one after another, as Python has them."""
+    if isinstance(values, str) or np.ndim(values) != 1:
+        raise expected(field, "numbers or names, one for each", values)
+    return list(values.tolist() if isinstance(values, np.ndarray) else values)
+
+
 def numbers_of(field: str, values: Any, count: int | None = None, dimensions: int = 1) -> Array:
     """Numbers as floats, `count` of them; what is missing (None) is NaN."""
     try:
@@ -44,10 +51,10 @@ def check_parts(counts: Array, totals: Array, field: str) -> None:
         raise expected("counts", f"at most {totals[first]}, as {field} says", int(counts[first]))
 
 
-def texts_of(field: str, values: Any, count: int) -> list[str]:
+def texts_of(field: str, values: Any, count: int | None = None) -> list[str]:
     """Text for each of so many things."""
     texts = [str(each) for each in ([values] if isinstance(values, str) else values)]
-    if len(texts) != count:
+    if count is not None and len(texts) != count:
         raise expected(field, f"{count}, one for each", Description(f"{len(texts)}"))
     return texts
 

@@ -11,9 +11,11 @@ from dynascope.claim_verdicts import VERDICTS
 from dynascope.near_misses import guided
 from dynascope.plots._linked_points import run_points
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
-from dynascope.plots._many_input import check_scale, numbers_of, runs_of, texts_of
+from dynascope.plots._many_input import check_scale, listed, numbers_of, runs_of, texts_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import PointStyle
+
+NOT_MEASURED = "not measured"
 
 
 @guided
@@ -40,7 +42,7 @@ def effects(
     interval without an end has an arrow at the edge; where nothing was measured (NaN) the row says
     so. `runs`: the addresses that marks link to in SVG.
     """
-    rows = texts_of("names", names, len(list(names)))
+    rows = texts_of("names", listed("names", names))
     count = len(rows)
     value, low, high = (
         numbers_of(name, each, count)
@@ -52,7 +54,7 @@ def effects(
     addresses = runs_of(runs, count)
     check_scale("scale", scale, "values", value, low, high, references)
     forest = _Forest(value, low, high)
-    with runs_picture(ax, theme, count) as picture:
+    with runs_picture(ax, theme, rows) as picture:
         picture.show_rows(rows)
         if forest.seen.any():
             picture.show_numbers_along("x", scale, value, low, high, references)
@@ -105,12 +107,10 @@ def _draw_rows(
             style = picture.palette.verdict(verdict)
             rows = [i for i, each in enumerate(verdicts) if each == verdict and forest.seen[i]]
             _draw_kind(picture, forest, np.array(rows, int), style, verdict, addresses)
+    look: dict[str, Any] = {"va": "center", "fontsize": 5.5, "color": picture.palette["quiet"]}
+    look["bbox"] = {"facecolor": picture.palette["panel"], "edgecolor": "none", "pad": 0.6}
     for row in np.flatnonzero(~forest.seen).tolist():
-        look: dict[str, Any] = {"va": "center", "ha": "center", "fontsize": 5.5}
-        where = picture.ax.get_yaxis_transform()
-        picture.ax.text(
-            0.5, row, "not measured", transform=where, color=picture.palette["quiet"], **look
-        )
+        picture.ax.text(0.02, row, NOT_MEASURED, transform=picture.ax.get_yaxis_transform(), **look)
 
 
 def _draw_kind(
@@ -129,8 +129,9 @@ def _draw_kind(
     ax.hlines(rows, low, high, color=style.fill, lw=0.9, zorder=3)
     for ends, edge, marker in ((forest.low, left, "<"), (forest.high, right, ">")):
         endless = rows[np.isinf(ends[rows])]
-        look: dict[str, Any] = {"marker": marker, "color": style.fill, "clip_on": False}
-        ax.scatter([edge] * len(endless), endless, 7, **look)
+        if len(endless):
+            look: dict[str, Any] = {"marker": marker, "color": style.fill, "clip_on": False}
+            ax.scatter([edge] * len(endless), endless, 7, **look)
     run_points(
         ax,
         np.column_stack([forest.value[rows], rows]),

@@ -21,11 +21,11 @@ from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.view import View
 
 
-def give_title(ax: Axes, title: str, room: float | None = None) -> None:
-    """Above an axes, and above the legend that may be there; `room`: as of `legend_rows`."""
+def give_title(ax: Axes, title: str) -> None:
+    """Above an axes, and above the legend that may be there."""
     legend = ax.get_legend()
     names = [] if legend is None else [text.get_text() for text in legend.get_texts()]
-    rows = legend_rows(ax, names, room) if names else 0
+    rows = legend_rows(ax, names) if names else 0
     ax.set_title(title, loc="left", fontweight="bold", fontsize=6.5, pad=3 + 6.6 * rows)
 
 

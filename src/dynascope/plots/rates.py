@@ -8,12 +8,13 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
+from dynascope.errors import expected
 from dynascope.near_misses import guided
 from dynascope.number_text import percent
 from dynascope.plots._colour_space import mix
 from dynascope.plots._look import MARKERS
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
-from dynascope.plots._many_input import check_parts, check_scale, counts_of, texts_of
+from dynascope.plots._many_input import check_parts, counts_of, listed, texts_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import PointStyle
 from dynascope.share_interval import wilson
@@ -44,15 +45,15 @@ def rates(
     again on the same axes, with another `label`, to compare groups of runs. `scale` is that of x;
     an interval misses the truth with probability `error`.
     """
+    given = listed("x", x)
+    parts, all_runs = (
+        counts_of("counts", counts, len(given)),
+        counts_of("totals", totals, len(given)),
+    )
+    check_parts(parts, all_runs, "totals")
+    share, low, high = shares_of(parts, all_runs, error)
     with runs_picture(ax, theme) as picture:
-        places = picture.places(x)
-        check_scale("scale", scale, "x", places)
-        parts, all_runs = (
-            counts_of("counts", counts, len(places)),
-            counts_of("totals", totals, len(places)),
-        )
-        check_parts(parts, all_runs, "totals")
-        share, low, high = shares_of(parts, all_runs, error)
+        places = picture.places(given, scale)
         seen = np.isfinite(share) & np.isfinite(places)
         if seen.any():
             style = picture.next_style(colour)
@@ -61,7 +62,7 @@ def rates(
         else:
             picture.say_no_runs()
         picture.ax.set_ylim(-0.03, 1.03)
-        columns = {"group": [label] * len(places), "x": list(np.asarray(x, object))}
+        columns = {"group": [label] * len(places), "x": given}
         columns |= {"count": parts.tolist(), "of": all_runs.tolist()}
         numbers = PanelNumbers("rates", {**columns, "share": share, "low": low, "high": high})
         texts = {"x_label": x_label, "y_label": y_label, "title": title}
@@ -71,6 +72,8 @@ def rates(
 
 def shares_of(counts: Array, totals: Array, error: float = 0.05) -> tuple[Array, Array, Array]:
     """Shares and the ends of their intervals; NaN where there are no runs."""
+    if not isinstance(error, int | float) or not 0 < error < 1:
+        raise expected("error", "a probability between 0 and 1", error)
     rows = [
         (count / of, *wilson(count, of, error)) if of else (np.nan,) * 3
         for count, of in zip(counts.tolist(), totals.tolist(), strict=True)
@@ -127,10 +130,10 @@ def bars(
     With `of`, the number of all runs (one, or one for each row), bars are shares with Wilson's
     interval, which misses the truth with probability `error`.
     """
-    rows = texts_of("names", names, len(list(names)))
+    rows = texts_of("names", listed("names", names))
     parts = counts_of("counts", counts, len(rows))
     columns: dict[str, Any] = {"name": rows, "count": parts.tolist()}
-    with runs_picture(ax, theme, len(rows)) as picture:
+    with runs_picture(ax, theme, rows) as picture:
         picture.show_rows(rows)
         lengths, told = parts.astype(float), [str(count) for count in parts.tolist()]
         if of is not None:

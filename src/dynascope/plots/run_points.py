@@ -14,7 +14,7 @@ from dynascope.plots._colour_space import mix
 from dynascope.plots._linked_points import run_points
 from dynascope.plots._look import MARKERS
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
-from dynascope.plots._many_input import check_scale, groups_of, numbers_of, runs_of
+from dynascope.plots._many_input import check_scale, groups_of, listed, numbers_of, runs_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import PointStyle
 
@@ -49,12 +49,12 @@ def dots(
     `scale_y`, mean and deviation are those of the logarithms. NaN is not drawn.
     """
     Choice(MIDDLES).check("middle", middle)
+    given = listed("x", x)
+    numbers = numbers_of("values", values, len(given))
+    addresses, of_group = runs_of(runs, len(given)), groups_of(groups, len(given), label)
+    check_scale("scale_y", scale_y, "values", numbers)
     with runs_picture(ax, theme) as picture:
-        places = picture.places(x)
-        numbers = numbers_of("values", values, len(places))
-        addresses, of_group = runs_of(runs, len(places)), groups_of(groups, len(places), label)
-        check_scale("scale", scale, "x", places)
-        check_scale("scale_y", scale_y, "values", numbers)
+        places = picture.places(given, scale)
         drawn = _Runs(places, numbers, addresses)
         summaries, bands = [], []
         names = list(dict.fromkeys(of_group))
@@ -74,7 +74,7 @@ def dots(
             picture.show_x(scale, places)
             picture.show_numbers_along("y", scale_y, numbers, *bands)
         columns: dict[str, Any] = {"run": addresses} if addresses else {}
-        columns |= {"group": of_group, "x": list(np.asarray(x, object)), "value": numbers}
+        columns |= {"group": of_group, "x": given, "value": numbers}
         told = PanelNumbers("dots", columns)
         texts = {"x_label": x_label, "y_label": y_label, "title": title}
         grid: Any = "y" if picture.has_names else "both"
@@ -104,11 +104,12 @@ def cloud(
     `runs` are the addresses that points link to in SVG. Runs that lack one of the numbers (NaN)
     are not drawn.
     """
+    across = numbers_of("x", x)
+    up = numbers_of("y", y, len(across))
+    addresses, of_group = runs_of(runs, len(across)), groups_of(groups, len(across), label)
+    check_scale("scale_x", scale_x, "x", across)
+    check_scale("scale_y", scale_y, "y", up)
     with runs_picture(ax, theme) as picture:
-        across, up = numbers_of("x", x), numbers_of("y", y, len(numbers_of("x", x)))
-        addresses, of_group = runs_of(runs, len(across)), groups_of(groups, len(across), label)
-        check_scale("scale_x", scale_x, "x", across)
-        check_scale("scale_y", scale_y, "y", up)
         drawn, names = _Runs(across, up, addresses), list(dict.fromkeys(of_group))
         for name in names:
             mask = np.array([each == name for each in of_group]) & drawn.seen
