@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from many_pictures import EPS, draws
 from matplotlib.axes import Axes
@@ -124,6 +124,7 @@ def test_what_lies_outside_the_axes_is_not_drawn() -> None:
     assert links_in(as_svg(ax)) == ["s#a", "s#b", "s#c"]
 
 
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12))
 def test_thresholds_have_a_line_for_each_run_and_one_for_each_mean(groups: list[str]) -> None:
     curves = draws(len(groups), len(EPS)).cumsum(axis=1) / 60
