@@ -52,6 +52,50 @@ MORE = (
     Entry("panel-sparsity", "Sparsity", "ds.plots.sparsity(runs)"),
 )
 
+MANY = Entry(
+    "many-runs",
+    "Rates, dots, cloud, bars, thresholds, effects",
+    """\
+import numpy as np
+from dynascope.share_interval import wilson
+
+figure, axes = ds.plots.subplots(2, 3, width="page", height=4)
+(rates, dots, cloud), (bars, lines, effects) = axes
+names = [f"runs/first#{run.id}" for run in runs]  # in SVG, every point leads to its run
+accuracy = runs.curve("test_accuracy")  # [runs, epochs + 1]
+epochs = np.arange(0, 1001, 100)
+
+counts = (accuracy[:, epochs] > 0.9).sum(axis=0)
+ds.plots.rates(epochs, counts, [20] * 11, rates, x_label="epoch", title="Above 0.9")
+
+x, values, of = np.tile(epochs, 20), accuracy[:, epochs].ravel(), np.repeat(names, 11)
+look = {"x_label": "epoch", "y_label": "test accuracy", "title": "Each run, and the quartiles"}
+ds.plots.dots(x, values, dots, runs=of, middle="median", **look)
+
+solved = ["solved" if run.summary()["accuracy"] > 0.9 else "not solved" for run in runs]
+losses = runs.curve("train_loss")[:, [200, 1000]].T
+look = {"x_label": "loss at epoch 200", "y_label": "at the end", "title": "Early and late loss"}
+ds.plots.cloud(*losses, cloud, runs=names, groups=solved, scale_x="log", scale_y="log", **look)
+
+verdicts = [ds.analysis.circuit(run.parameters(), run.config).verdict.name for run in runs]
+kinds = sorted(set(verdicts), key=verdicts.count, reverse=True)
+ds.plots.bars(kinds, [verdicts.count(kind) for kind in kinds], bars, of=20, title="Circuits")
+
+found = [ds.analysis.sparsity(run.parameters(), run.config) for run in runs]
+shares = np.array([each.share for each in found])
+ds.plots.thresholds(found[0].eps, shares, solved, lines, runs=names, title="Sparsity")
+
+rows, ends = [f"by epoch {epoch}" for epoch in epochs[1:]], [wilson(n, 20) for n in counts[1:]]
+told = [
+    "holds" if low > 0.5 else "does not hold" if high < 0.5 else "not decidable here"
+    for low, high in ends
+]
+look = {"reference": 0.5, "verdicts": told, "title": "Most runs are above 0.9"}
+ds.plots.effects(rows, counts[1:] / 20, *np.transpose(ends), effects, **look)
+figure""",
+    "Each takes plain arrays, so it draws whatever you counted or measured.",
+)
+
 LAYOUT_CODE = {
     "panels": 'ds.plots.figure("panels", run, epochs=80)',
     "phases": 'ds.plots.figure("phases", run)',
@@ -160,7 +204,7 @@ def layouts() -> Iterator[Entry]:
 
 
 def entries() -> list[Entry]:
-    return [*panels(), *MORE, *layouts(), *PAPER]
+    return [*panels(), *MORE, MANY, *layouts(), *PAPER]
 
 
 @cache
@@ -202,6 +246,8 @@ def page() -> str:
         f"<!-- not run: docs/figures/gallery.py runs it -->\n```python\n{RUNS}```\n",
         "## Panels\n",
         *_table([*panels(), *MORE]),
+        "## Many runs\n",
+        _large(MANY),
         "## Layouts\n",
         *(_large(each) for each in layouts()),
         "## Figures of the paper\n",

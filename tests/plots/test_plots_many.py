@@ -43,9 +43,17 @@ def test_sparsity_is_that_of_the_analysis(runs: ds.Runs) -> None:
     head = ds.theory.ideal_head(ds.Config())
     ax = ds.plots.sparsity([*runs, head])
     weights = [(run.parameters(), run.config) for run in runs] + [tuple(head)]
-    for line, (parameters, config) in zip(ax.lines, weights, strict=True):
+    thin = [line for line in ax.lines if line.get_label().startswith("_")]
+    for line, (parameters, config) in zip(thin, weights, strict=True):
         found = ds.analysis.sparsity(parameters, config)
         assert np.array_equal(line.get_xdata(), found.eps)
         assert np.array_equal(line.get_ydata(), found.share)
     solved = ds.plots.Palette("light").colours["curves"]["train"]
-    assert [line.get_color() == solved for line in ax.lines] == [False] * 5 + [True]
+    assert [line.get_color() == solved for line in thin] == [False] * 5 + [True]
+    means = {line.get_label(): line.get_ydata() for line in ax.lines if line not in thin}
+    others = np.mean([line.get_ydata() for line in thin[:5]], axis=0)
+    assert np.allclose(means["not solved"], others)
+    assert np.allclose(means["accuracy above 0.9"], thin[5].get_ydata())
+    rows = ax.figure.numbers().splitlines()  # type: ignore[union-attr]
+    assert rows[0] == "run,epoch,panel,eps,share"
+    assert rows[1].startswith(f"{runs[0].id},10,sparsity,")

@@ -34,7 +34,7 @@ from dynascope.plots.run_links import run_link as run_link
 from dynascope.plots.run_points import cloud as cloud
 from dynascope.plots.run_points import dots as dots
 from dynascope.plots.subplots import subplots as subplots
-from dynascope.plots.thresholds import thresholds as thresholds
+from dynascope.plots.threshold_lines import thresholds as thresholds
 from dynascope.plots.view import View as View
 from dynascope.plots.view import view as view
 

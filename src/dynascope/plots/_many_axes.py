@@ -18,13 +18,14 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from dynascope.errors import expected
+from dynascope.option_rules import Choice
 from dynascope.plots._curves import log_ticks, small_legend
 from dynascope.plots._look import PublicationFigure, dress, show_grid, size_of, style
 from dynascope.plots._many_input import check_scale, numbers_of
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import Palette, PointStyle, palette_of
 from dynascope.plots.panel_registry import give_title
-from dynascope.plots.panels import check_axes
+from dynascope.plots.panels import SCALES, check_axes
 from dynascope.plots.subplots import subplots
 
 Array = npt.NDArray[Any]
@@ -83,6 +84,7 @@ class RunsPicture:
     def places(self, given: Sequence[Any], scale: str) -> Array:
         """Where these stand along x: numbers at themselves, names one after another, with those
         first that are there already."""
+        Choice(SCALES).check("scale", scale)
         if not any(isinstance(each, str) for each in given):
             if self.has_names and given:
                 raise expected("x", f"names, such as {self.so_far.names[0]!r}", given[0])
@@ -161,8 +163,8 @@ class RunsPicture:
             remember(self.ax, each)
 
     def say_no_runs(self) -> None:
-        """In the middle, unless something is drawn there or says so already."""
-        if self.so_far.groups or self.ax.texts:
+        """In the middle, unless earlier calls drew some."""
+        if self.ax.has_data():
             return
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
         look |= {"color": self.palette["quiet"], "transform": self.ax.transAxes}
@@ -182,6 +184,10 @@ def runs_picture(
             ax = subplots(width="column", height=height, theme=theme)[1]
         on = check_axes(ax, theme)
         dress(on, palette)
+        if not on.has_data():  # new, or cleared since, or without runs
+            _drawn[on] = DrawnSoFar()
+            for text in [each for each in on.texts if each.get_text() == NO_RUNS]:
+                text.remove()
         yield RunsPicture(on, palette, _drawn.setdefault(on, DrawnSoFar()))
 
 

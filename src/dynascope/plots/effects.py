@@ -129,8 +129,9 @@ def _draw_kind(
     ax.hlines(rows, low, high, color=style.fill, lw=0.9, zorder=3)
     for ends, edge, marker in ((forest.low, left, "<"), (forest.high, right, ">")):
         endless = rows[np.isinf(ends[rows])]
-        look: dict[str, Any] = {"marker": marker, "color": style.fill, "clip_on": False}
-        ax.scatter([edge] * len(endless), endless, 7, **look)
+        if len(endless):
+            look: dict[str, Any] = {"marker": marker, "color": style.fill, "clip_on": False}
+            ax.scatter([edge] * len(endless), endless, 7, **look)
     run_points(
         ax,
         np.column_stack([forest.value[rows], rows]),

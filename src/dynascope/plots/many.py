@@ -18,7 +18,7 @@ from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import palette_of
 from dynascope.plots.panel_registry import give_title
 from dynascope.plots.panels import SCALES, check_axes
-from dynascope.plots.thresholds import threshold_lines
+from dynascope.plots.threshold_lines import threshold_lines
 from dynascope.plots.view import ModelSource, View, view
 from dynascope.run import SOLVED_ACCURACY, Run, Runs
 

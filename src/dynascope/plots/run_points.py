@@ -14,7 +14,8 @@ from dynascope.plots._colour_space import mix
 from dynascope.plots._linked_points import run_points
 from dynascope.plots._look import MARKERS
 from dynascope.plots._many_axes import Array, RunsPicture, runs_picture
-from dynascope.plots._many_input import check_scale, groups_of, listed, numbers_of, runs_of
+from dynascope.plots._many_input import check_scale, listed, numbers_of
+from dynascope.plots._run_groups import GroupedRuns, RunSummary
 from dynascope.plots.numbers import PanelNumbers
 from dynascope.plots.palette import PointStyle
 
@@ -46,39 +47,31 @@ def dots(
 
     `x`, `values`, `runs` (addresses that dots link to in SVG) and `groups` have an entry for each
     run. `x` are numbers or names; at names, dots stand beside each other. On a logarithmic
-    `scale_y`, mean and deviation are those of the logarithms. NaN is not drawn.
+    `scale_y`, mean and deviation are those of the logarithms. NaN is not drawn. `scale` is that of
+    x; `colour` is of one group.
     """
     Choice(MIDDLES).check("middle", middle)
     given = listed("x", x)
     numbers = numbers_of("values", values, len(given))
-    addresses, of_group = runs_of(runs, len(given)), groups_of(groups, len(given), label)
+    drawn = GroupedRuns.of(numbers, numbers, runs, groups, label)
     check_scale("scale_y", scale_y, "values", numbers)
     with runs_picture(ax, theme) as picture:
-        places = picture.places(given, scale)
-        drawn = _Runs(places, numbers, addresses)
-        summaries, bands = [], []
-        names = list(dict.fromkeys(of_group))
-        for number, name in enumerate(names):
-            mask = np.array([each == name for each in of_group]) & drawn.seen
-            if mask.any():
-                style = picture.next_style(colour if len(names) == 1 else None)
-                slot = _Slot(number, len(names)) if picture.has_names else None
-                found = _summary(drawn.where(mask), middle, scale_y)
-                _draw_summary(picture, found, style, slot, name)
-                _draw_dots(picture, drawn.where(mask), style, slot)
-                summaries.append(found.columns(name, middle, picture))
-                bands += [found.low, found.high]
-        if not summaries:
-            picture.say_no_runs()
+        drawn = drawn._replace(x=picture.places(given, scale))
+        told = [PanelNumbers("dots", {**drawn.columns(), "x": given, "value": numbers})]
+        for number, name, points in drawn.by_group():
+            style = picture.next_style(colour if len(drawn.names) == 1 else None)
+            slot = _Slot(number, len(drawn.names)) if picture.has_names else None
+            found = RunSummary.of(points, middle, scale_y)
+            _draw_summary(picture, found, style, slot, name)
+            _draw_dots(picture, points, style, slot)
+            picture.show_numbers_along("y", scale_y, points.y, found.low, found.high)
+            told.append(_told(found, name, middle, picture.so_far.names))
+        if drawn.seen.any():
+            picture.show_x(scale, drawn.x)
         else:
-            picture.show_x(scale, places)
-            picture.show_numbers_along("y", scale_y, numbers, *bands)
-        columns: dict[str, Any] = {"run": addresses} if addresses else {}
-        columns |= {"group": of_group, "x": given, "value": numbers}
-        told = PanelNumbers("dots", columns)
+            picture.say_no_runs()
         texts = {"x_label": x_label, "y_label": y_label, "title": title}
-        grid: Any = "y" if picture.has_names else "both"
-        picture.finish(told, *summaries, grid=grid, **texts)
+        picture.finish(*told, grid="y" if picture.has_names else "both", **texts)
     return picture.ax
 
 
@@ -106,42 +99,21 @@ def cloud(
     """
     across = numbers_of("x", x)
     up = numbers_of("y", y, len(across))
-    addresses, of_group = runs_of(runs, len(across)), groups_of(groups, len(across), label)
+    drawn = GroupedRuns.of(across, up, runs, groups, label)
     check_scale("scale_x", scale_x, "x", across)
     check_scale("scale_y", scale_y, "y", up)
     with runs_picture(ax, theme) as picture:
-        drawn, names = _Runs(across, up, addresses), list(dict.fromkeys(of_group))
-        for name in names:
-            mask = np.array([each == name for each in of_group]) & drawn.seen
-            if mask.any():
-                style = picture.next_style(colour if len(names) == 1 else None)
-                look: dict[str, Any] = {"facecolors": style.fill, "alpha": 0.75, "label": name}
-                _put(picture, drawn.where(mask), style, 2.4, **look)
-        if drawn.seen.any():
-            picture.show_numbers_along("x", scale_x, across[drawn.seen])
-            picture.show_numbers_along("y", scale_y, up[drawn.seen])
-        else:
+        for _, name, points in drawn.by_group():
+            style = picture.next_style(colour if len(drawn.names) == 1 else None)
+            look: dict[str, Any] = {"facecolors": style.fill, "alpha": 0.75, "label": name}
+            _put(picture, points, style, 2.4, **look)
+            picture.show_numbers_along("x", scale_x, points.x)
+            picture.show_numbers_along("y", scale_y, points.y)
+        if not drawn.seen.any():
             picture.say_no_runs()
-        columns: dict[str, Any] = {"run": addresses} if addresses else {}
-        told = PanelNumbers("cloud", columns | {"group": of_group, "x": across, "y": up})
+        told = PanelNumbers("cloud", {**drawn.columns(), "x": across, "y": up})
         picture.finish(told, grid="both", x_label=x_label, y_label=y_label, title=title)
     return picture.ax
-
-
-class _Runs(NamedTuple):
-    """Points that are runs."""
-
-    x: Array
-    y: Array
-    addresses: Sequence[str]  # or none
-
-    @property
-    def seen(self) -> Array:
-        return np.isfinite(self.x) & np.isfinite(self.y)
-
-    def where(self, mask: Array) -> "_Runs":
-        chosen = [each for each, wanted in zip(self.addresses, mask, strict=False) if wanted]
-        return _Runs(self.x[mask], self.y[mask], chosen)
 
 
 class _Slot(NamedTuple):
@@ -159,43 +131,15 @@ class _Slot(NamedTuple):
         return 0.45 * _CATEGORY / self.groups
 
 
-class _Summary(NamedTuple):
-    """Of the runs at each x."""
-
-    x: Array
-    middle: Array
-    low: Array
-    high: Array
-    runs: Array
-
-    def columns(self, group: str, middle: str, picture: RunsPicture) -> PanelNumbers:
-        names = picture.so_far.names
-        x = [names[int(each)] for each in self.x] if names else self.x
-        told = {middle: self.middle, "low": self.low, "high": self.high, "runs": self.runs}
-        return PanelNumbers(f"dots, {middle}", {"group": [group] * len(self.x), "x": x, **told})
-
-
-def _summary(points: _Runs, middle: str, scale: str) -> _Summary:
-    at = np.unique(points.x)
-    rows = [_middle_and_spread(points.y[points.x == x], middle, scale) for x in at]
-    counts = np.array([int((points.x == x).sum()) for x in at])
-    middles, lows, highs = np.array(rows).T
-    return _Summary(at, middles, lows, highs, counts)
-
-
-def _middle_and_spread(values: Array, middle: str, scale: str) -> Array:
-    """The middle, and the ends of the band; one run alone has no band."""
-    if middle == "median":
-        return np.asarray(np.quantile(values, [0.5, 0.25, 0.75]))
-    given = np.log(values) if scale == "log" else values
-    mean = float(given.mean())
-    spread = float(given.std(ddof=1)) if len(given) > 1 else 0.0
-    ends = np.array([mean, mean - spread, mean + spread])
-    return np.exp(ends) if scale == "log" else ends
+def _told(found: RunSummary, group: str, middle: str, names: Sequence[str]) -> PanelNumbers:
+    """For CSV: what is drawn of all runs at an x."""
+    x = [names[int(each)] for each in found.x] if names else found.x
+    numbers = {middle: found.middle, "low": found.low, "high": found.high, "runs": found.runs}
+    return PanelNumbers(f"dots, {middle}", {"group": [group] * len(found.x), "x": x, **numbers})
 
 
 def _draw_summary(
-    picture: RunsPicture, found: _Summary, style: PointStyle, slot: _Slot | None, name: str
+    picture: RunsPicture, found: RunSummary, style: PointStyle, slot: _Slot | None, name: str
 ) -> None:
     ax, shade = picture.ax, style.fill
     if slot is None:
@@ -210,7 +154,9 @@ def _draw_summary(
     ax.hlines(found.middle, left, right, color=shade, lw=1.2, zorder=4, label=name)
 
 
-def _draw_dots(picture: RunsPicture, points: _Runs, style: PointStyle, slot: _Slot | None) -> None:
+def _draw_dots(
+    picture: RunsPicture, points: GroupedRuns, style: PointStyle, slot: _Slot | None
+) -> None:
     if slot is not None:
         points = points._replace(x=points.x + slot.middle + slot.half * _jitter(points.x))
     # Mixed, not transparent: a file of thousands of dots is a tenth smaller.
@@ -227,7 +173,9 @@ def _jitter(places: Array) -> Array:
     return 0.9 * (2 * within - 1)
 
 
-def _put(picture: RunsPicture, points: _Runs, style: PointStyle, size: float, **look: Any) -> None:
+def _put(
+    picture: RunsPicture, points: GroupedRuns, style: PointStyle, size: float, **look: Any
+) -> None:
     """`size`: diameter in points."""
     places = np.column_stack([points.x, points.y])
     run_points(picture.ax, places, style.marker, size, points.addresses, **look)
