@@ -14,8 +14,8 @@ DEFAULT = StudySweep(
 
 _TWO_AND_THREE = {"grid": {"model.dim": [2, 3]}}
 _FULL = {"training.batch": 2048}
-_FEW = {QUICK: 12, PAPER: 100}
-_FEWER = {QUICK: 2, PAPER: 20}
+_FEW = {QUICK: 8, PAPER: 100}
+_FEWER = {QUICK: 1, PAPER: 20}
 
 MINI_BATCH = StudySweep(
     "gradients-batch",

@@ -65,7 +65,7 @@ def _standard(tables: Mapping[str, Any], name: str) -> Any:
 TREATED = StudySweep(
     "cures",
     {"zip": [zipped(CURES)], "analyse": ["spikes"]},
-    {QUICK: 12, PAPER: 200},
+    {QUICK: 8, PAPER: 200},
 )
 
 
