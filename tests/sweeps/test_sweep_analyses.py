@@ -38,7 +38,7 @@ def test_sweeps_analyse_where_they_train(swept: Path, monkeypatch: pytest.Monkey
     batches = {Sidecar.open(file).about["batch"] for file in sidecars(swept)}
     assert batches == set(json.loads((swept / "sweep.json").read_text())["sweep"]["batches"])
     monkeypatch.undo()
-    alone = ds.Runs(list(runs)).analyse(progress=False)
+    alone = ds.Runs(list(runs)).analyse("all", progress=False)
     assert runs.table(alone.column_names).equals(alone)
     assert main(["check", str(swept)]) == 0
 
