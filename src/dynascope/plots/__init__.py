@@ -19,6 +19,7 @@ except ModuleNotFoundError as error:
     raise DynascopeError(message) from None
 
 from dynascope.plots import layouts as layouts
+from dynascope.plots._look import PublicationFigure as PublicationFigure
 from dynascope.plots.animation import animate as animate
 from dynascope.plots.effects import effects as effects
 from dynascope.plots.figure import LAYOUTS as LAYOUTS

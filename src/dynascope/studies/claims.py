@@ -12,7 +12,7 @@ at 5% over all of them, the next at 5% over the rest, and so on.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from dynascope.claim_verdicts import FAILS as FAILS
 from dynascope.claim_verdicts import HOLDS as HOLDS
@@ -20,10 +20,10 @@ from dynascope.claim_verdicts import IN_PART as IN_PART
 from dynascope.claim_verdicts import OPEN as OPEN
 from dynascope.claim_verdicts import VERDICTS as VERDICTS
 from dynascope.studies.estimates import Interval, Measured
+from dynascope.studies.table import Tables
 
 ERROR = 0.05  # of all claims of a study together
 
-Tables = Mapping[str, Any]  # of a study's runs, by the names of its sweeps
 Measure = Callable[[Tables], Measured]
 
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Measure
 from dynascope.studies.estimates import Measured, Share, median, ratio_of_means
-from dynascope.studies.study import Tables
-from dynascope.studies.table import Table
+from dynascope.studies.table import Table, Tables
 
 Array = npt.NDArray[Any]
 

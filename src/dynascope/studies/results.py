@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from dynascope.errors import did_you_mean, expected
 from dynascope.plain import plain
 from dynascope.studies.claims import VERDICTS, Judgement, judge
-from dynascope.studies.study import Study, Tables
+from dynascope.studies.study import Study
+from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
     import pandas
 
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 class StudyResult:

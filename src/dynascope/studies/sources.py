@@ -97,4 +97,4 @@ class MadeTable:
         return self.make()
 
 
-Source = StudySweep | MadeRuns | MadeTable
+StudySource = StudySweep | MadeRuns | MadeTable

@@ -1,17 +1,15 @@
 """What a study is: a question, where its numbers come from, its claims and its figures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.sources import Source
-from dynascope.studies.table import Table
+from dynascope.studies.sources import StudySource
+from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
-
-Tables = Mapping[str, Table]  # by the names of sources
+    from dynascope.plots import PublicationFigure
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Study:
     name: str
     question: str
     place: str  # what of the paper it is about
-    sources: tuple[Source, ...]
+    sources: tuple[StudySource, ...]
     claims: tuple[Claim, ...]
     figures: tuple[StudyFigure, ...] = ()
     notes: tuple[str, ...] = ()  # what the paper leaves open, and what was tried

@@ -10,11 +10,11 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, Resampled, mean, paired
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 Array = npt.NDArray[Any]

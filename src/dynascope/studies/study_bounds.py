@@ -8,10 +8,11 @@ from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import known, share_of
 from dynascope.studies.estimates import Measured
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, StudyFigure, Tables
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 IN_THEORY = StudySweep(

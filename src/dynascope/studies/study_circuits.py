@@ -9,11 +9,11 @@ from dynascope.studies.estimates import Measured
 from dynascope.studies.examples import first_run
 from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 _RARE = 0.02  # of solved runs: what is rarer is a curiosity

@@ -10,7 +10,7 @@ from dynascope.store.files import PathLike, path_of
 from dynascope.studies.catalogue import NAMES, check_studies, study_of
 from dynascope.studies.report_file import write_report
 from dynascope.studies.results import StudyResult, StudyResults
-from dynascope.studies.sources import QUICK, SCALES, Source
+from dynascope.studies.sources import QUICK, SCALES, StudySource
 from dynascope.studies.study import Study
 from dynascope.studies.study_folder import StudyFolder
 from dynascope.sweeps.execution import Execution
@@ -51,7 +51,7 @@ def default_folder(names: Sequence[str], scale: str) -> str:
 def carry_out_studies(
     folder: StudyFolder,
     execution: Execution,
-    report_of: Callable[[Source], Report | None],
+    report_of: Callable[[StudySource], Report | None],
     pause: Callable[[], None] = lambda: None,
 ) -> StudyResults:
     """Train what is missing, judge, and write the report; `report_of` is asked before a source."""
@@ -73,7 +73,7 @@ def read_results(folder: StudyFolder) -> StudyResults:
     return StudyResults(found, folder.scale, Path(folder.path))
 
 
-def sources_of(studies: Sequence[Study]) -> Iterator[Source]:
+def sources_of(studies: Sequence[Study]) -> Iterator[StudySource]:
     """The sources of studies, each once."""
     seen = set()
     for each in (source for study in studies for source in study.sources):

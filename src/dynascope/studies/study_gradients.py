@@ -10,11 +10,11 @@ from dynascope.studies.counting import known, median_of, of_each, share_of
 from dynascope.studies.estimates import Measured
 from dynascope.studies.examples import first_run
 from dynascope.studies.shared_sweeps import FULL_BATCH, MINI_BATCH, WIDE_BATCH, WIDE_FULL_BATCH
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 DIMS = (2, 3, 64)

@@ -16,13 +16,13 @@ from dynascope.studies.counting import is_one_of, share_of
 from dynascope.studies.estimates import Exact, Measured
 from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, MadeRuns, MadeTable
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 from dynascope.sweeps.execution import Execution
 from dynascope.theory import approach, ideal_head
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 _AS_AUTHORS = {  # who train the head of figure 1

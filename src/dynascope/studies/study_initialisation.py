@@ -9,11 +9,11 @@ from dynascope.studies.counting import known, share_of, solved_runs
 from dynascope.studies.estimates import Measured, paired
 from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 def _solved(tables: Tables) -> Table:

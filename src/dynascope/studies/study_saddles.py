@@ -8,11 +8,11 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each
 from dynascope.studies.estimates import Measured, ratio_of_means
 from dynascope.studies.shared_sweeps import FULL_BATCH
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 _DIMS = (2, 3)

@@ -9,11 +9,11 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import known, of_each, solved
 from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 COLUMNS = {

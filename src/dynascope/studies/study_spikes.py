@@ -11,10 +11,11 @@ from dynascope.studies.counting import entries_share
 from dynascope.studies.estimates import Measured, rank_correlation
 from dynascope.studies.examples import opened
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, StudyFigure, Tables
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 _SOME = 0.1  # of spikes: what a cause has to have to be one of note

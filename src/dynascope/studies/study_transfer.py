@@ -8,11 +8,11 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import median_of, of_each, share_of, solved, solved_runs
 from dynascope.studies.estimates import Measured, paired
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 BLOCK = "transfer"

@@ -12,11 +12,11 @@ from dynascope.studies.counting import known, median_of, of_each, share_of, solv
 from dynascope.studies.estimates import Measured
 from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 _JUMP = 1.5  # times the speed around it: what the eye would call a jump

@@ -8,11 +8,12 @@ from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved, success
 from dynascope.studies.estimates import Measured, rank_correlation
 from dynascope.studies.shared_sweeps import NARROW, WIDTH, WIDTHS
-from dynascope.studies.study import Study, StudyFigure, Tables
+from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.study_sparsity import shaped
+from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from dynascope.plots import PublicationFigure
 
 
 def _success(tables: Tables, dim: int) -> Measured:

@@ -106,6 +106,10 @@ class Table:
         return Table(columns, self.name, self.runs)
 
 
+Tables = Mapping[str, Table]
+"""Of a study's runs, by the names of its sources."""
+
+
 def _same(value: Any, wanted: Any) -> bool:
     if wanted == "none":
         return value is None or value != value
