@@ -62,5 +62,5 @@ WIDTH = StudySweep(
         "zip": [{"model.dim": [d for d, _ in _SHAPES], "model.hidden": [h for _, h in _SHAPES]}],
         "analyse": ["sparsity"],
     },
-    {QUICK: 6, PAPER: 100},
+    {QUICK: 6, PAPER: 300},
 )

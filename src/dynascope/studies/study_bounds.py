@@ -26,7 +26,7 @@ IN_THEORY = StudySweep(
         },
         "analyse": ["bounds"],
     },
-    {QUICK: 6, PAPER: 50},
+    {QUICK: 6, PAPER: 100},
 )
 _ROUNDING = 1e-9
 

@@ -27,7 +27,7 @@ def _rises(tables: Tables) -> Measured:
     return rank_correlation(wanted["dim"], solved(wanted))
 
 
-_ALL = 0.95  # "all", as far as a hundred runs can tell
+_ALL = 0.95  # "all", as far as hundreds of runs can tell
 CLAIMS = (
     Claim(
         "all from d=8 on",
