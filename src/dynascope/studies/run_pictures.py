@@ -9,6 +9,7 @@ from dynascope.studies.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+ACCURACIES = (-0.03, 1.05)  # the range of an axis, whatever the runs have
 SUM_KINDS = ("plain", "signed", "folded", "split", "two", "unexplained")
 
 

@@ -9,6 +9,7 @@ from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, Resampled, mean, paired
+from dynascope.studies.run_pictures import ACCURACIES
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Table, Tables
@@ -214,6 +215,7 @@ def _draw_ablations(tables: Tables) -> "PublicationFigure":
             x, accuracy, where = _points(parts, each.column)
             look = {"scale": "log", "x_label": name, "y_label": "test accuracy"}
             plots.dots(x, accuracy, ax, runs=where, label=label, **look)
+        ax.set_ylim(*ACCURACIES)
     return figure
 
 
@@ -226,6 +228,7 @@ def _draw_one_seed(tables: Tables) -> "PublicationFigure":
         parts = [part.where(part["seed"] == part["seed"].min()) for part in runs_of(tables, name)]
         x, accuracy, where = _points(parts, each.column)
         plots.dots(x, accuracy, ax, runs=where, scale="log", x_label=name, y_label="test accuracy")
+        ax.set_ylim(*ACCURACIES)
     return figure
 
 

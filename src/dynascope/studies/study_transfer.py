@@ -7,6 +7,7 @@ import numpy as np
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import median_of, of_each, share_of, solved, solved_runs
 from dynascope.studies.estimates import Measured, paired
+from dynascope.studies.run_pictures import ACCURACIES
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Table, Tables
@@ -245,6 +246,7 @@ def _draw_accuracies(tables: Tables) -> "PublicationFigure":
         of_best = [each.addresses()[int(each["accuracy"].argmax())] for each in some]
         first = [float(each["vocab"][0]) for each in some]
         plots.dots(first, best, axes[1], runs=of_best, title="largest", **look)
+    axes[0].set_ylim(*ACCURACIES)
     return figure
 
 
@@ -266,6 +268,7 @@ def _draw_parents(tables: Tables) -> "PublicationFigure":
             y_label="test accuracy on p=3",
             title=how,
         )
+        ax.set_ylim(*ACCURACIES)
     return figure
 
 
