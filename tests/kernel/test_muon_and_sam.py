@@ -39,14 +39,20 @@ def gradient(config: ds.Config, seed: int) -> tuple[ds.Parameters, ds.Parameters
 
 
 # ---- Muon ----------------------------------------------------------------------------------------
-@settings(deadline=None, max_examples=40)
+# In float32, rounding errors of the gradient are 485 times as large where singular values are tiny:
+# the slope of the polynomial at 0.
+CLOSE = {"float64": 1e-10, "float32": 5e-3}
+
+
+@pytest.mark.parametrize("precision", CLOSE)
+@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 99))
-def test_the_direction_by_singular_values(dim: int, hidden: int, seed: int) -> None:
+def test_the_direction_by_singular_values(precision: str, dim: int, hidden: int, seed: int) -> None:
     """Muon's first step is along the gradient with other singular values: those of the polynomial,
     here by a decomposition instead of an iteration on matrices."""
-    shape = {"model.dim": dim, "model.hidden": hidden}
+    shape = {"model.dim": dim, "model.hidden": hidden, "precision": precision}
     made = config({"training.optimizer": "muon", "training.lr": 1.0, **shape})
-    start, grad = gradient(made, seed)
+    start, grad = (each.astype("float64") for each in gradient(made, seed))
     trainer = ds.Trainer(made, seed=seed)
     trainer.advance_steps(1)
     for name in MATRICES:
@@ -57,7 +63,9 @@ def test_the_direction_by_singular_values(dim: int, hidden: int, seed: int) -> N
         want = left @ np.diag(polynomial(along)) @ right
         scale = 0.2 * np.sqrt(max(grad[name].shape))
         got = (start[name] - trainer.parameters[name]) / scale
-        np.testing.assert_allclose(got, want, rtol=0, atol=1e-10, err_msg=name)
+        np.testing.assert_allclose(got, want, rtol=0, atol=CLOSE[precision], err_msg=name)
+        if precision == "float32":
+            continue
         values = np.diagonal(left.T @ got @ right.T)
         assert ((values > 0.68) & (values < 1.14))[along > 0.01].all(), name
         assert ((values > 0.68) & (values < 1.21))[along > 0.003].all(), name

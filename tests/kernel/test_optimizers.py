@@ -95,6 +95,7 @@ CASES: dict[str, dict[str, Any]] = {
     "muon, one dimension": {"training.optimizer": "muon", "model.dim": 1},
     "muon, one unit": {"training.optimizer": "muon", "model.hidden": 1},
     "sam": {"training.sam": 0.05},
+    "sam, no bias": {"training.sam": 0.05, "model.bias": False},
     "sam of sgd": {
         **{"training.optimizer": "sgd", "training.lr": 0.03, "training.momentum": 0.9},
         # At 0.5 this training is chaotic: weights that differ by 1e-15 end 1e-8 apart.

@@ -304,3 +304,5 @@ def test_steps_that_are_not_linear_have_no_sharpness_limit(changes: dict[str, An
     found = curvature(run)
     assert (found.sharpness_limit, found.unstable, found.preconditioned) == (None, None, None)
     assert "no sharpness limit" in found.describe()
+    for plateau in ds.theory.saddles(run):  # nor a pace at which they would leave a saddle
+        assert plateau.fold_epochs is None
