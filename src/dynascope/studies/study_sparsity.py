@@ -100,11 +100,15 @@ def _draw_sparsity(tables: Tables) -> "PublicationFigure":
     shapes = [*WIDTHS.items(), *NARROW.items()]
     shown = {f"d={dim}, h={h}": shaped(tables, dim, h) for dim, h in shapes}
     shown = {"d=2, h=32, default": tables[DEFAULT.name], **shown}
+    known_as = plots.Palette("light").colours["curves"]
+    shades = {"solved": known_as["train"], "not solved": known_as["test"]}
     figure, axes = plots.subplots(3, 4, height=5.0, sharex=True, sharey=True)
     for ax, (title, runs) in zip(axes.flat, shown.items(), strict=True):
-        curves = np.column_stack([runs[name] for name in COLUMNS.values()])
-        groups = np.where(solved(runs), "solved", "not solved").tolist()
-        plots.thresholds([*COLUMNS], curves, groups, ax, runs=runs.addresses(), title=title)
+        first = runs.where(np.argsort(~solved(runs), kind="stable"))  # solved ones
+        curves = np.column_stack([first[name] for name in COLUMNS.values()])
+        groups = np.where(solved(first), "solved", "not solved").tolist()
+        where = first.addresses()
+        plots.thresholds([*COLUMNS], curves, groups, ax, runs=where, colours=shades, title=title)
     return figure
 
 
