@@ -160,7 +160,7 @@ def _draw_dots(
     if slot is not None:
         points = points._replace(x=points.x + slot.middle + slot.half * _jitter(points.x))
     # Mixed, not transparent: a file of thousands of dots is a tenth smaller.
-    faint = mix(to_hex(style.fill), picture.palette["panel"], 0.45)
+    faint = mix(to_hex(style.fill), picture.palette["panel"], 0.25)
     _put(picture, points, style, 1.3, facecolors=faint)
 
 
