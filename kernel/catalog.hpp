@@ -156,7 +156,8 @@ enum class Metric { PLAIN, SECOND_MOMENT, NONLINEAR };
   X(SGD, sgd, "momentum", "", PLAIN, false)                             \
   X(ADAM, adam, "first_moment", "second_moment", SECOND_MOMENT, false)  \
   X(ADAMW, adamw, "first_moment", "second_moment", SECOND_MOMENT, true) \
-  X(LION, lion, "momentum", "", NONLINEAR, true)
+  X(LION, lion, "momentum", "", NONLINEAR, true)                        \
+  X(MUON, muon, "first_moment", "second_moment", NONLINEAR, true)
 
 // X(id, name, whether it ends with the run: then a longer run is another run)
 #define DYNASCOPE_SCHEDULES(X) \

@@ -1,11 +1,12 @@
 // Update rules on the padded parameter vector, following torch.optim: SGD with momentum, Adam,
-// AdamW; Lion; global gradient clipping, learning-rate schedules, frozen entries, and constraints
-// after a step.
+// AdamW, Muon; Lion; global gradient clipping, SAM's way uphill, learning-rate schedules, frozen
+// entries, and constraints after a step.
 #pragma once
 
 #include "arena.hpp"
 #include "layout.hpp"
 #include "math.hpp"
+#include "newton_schulz.hpp"
 
 namespace dynascope {
 namespace DYNASCOPE_ISA {
@@ -41,7 +42,9 @@ template <class T> class Optimizer {
   T *first, *second;  // moments; SGD's momentum lives in `first`
 
   Optimizer(const Shape& s, const Training& training, Arena& arena)
-      : training_(training), layout_(s) {
+      : training_(training),
+        layout_(s),
+        newton_schulz_(layout_, training.optimizer == MUON, arena) {
     first = arena.take<T>(layout_.padded_size);
     second = arena.take<T>(layout_.padded_size);
     rate_ = arena.take<T>(layout_.padded_size);
@@ -73,14 +76,27 @@ template <class T> class Optimizer {
     switch (training_.optimizer) {
       case SGD: descend(theta, grad, static_cast<T>(lr)); break;
       case LION: follow_signs(theta, grad, lr); break;
-      default: adapt(theta, grad, lr, step + 1);
+      case MUON: move_matrices(theta, grad, lr, step + 1); break;
+      default: adapt(theta, grad, lr, step + 1, 0, layout_.padded_size);
     }
     constrain(theta);
+  }
+
+  /// SAM (Foret et al., "Sharpness-aware minimization for efficiently improving generalization",
+  /// 2021): theta += rho g / |g|, to where the loss within rho is largest if it is straight. The
+  /// step is then taken from the old theta with the gradient of the new one. Frozen entries stay,
+  /// and do not count in |g|.
+  void climb(T* theta, T* grad) const {
+    if (any_frozen_) clear_frozen(grad);
+    const V reach = broadcast(static_cast<T>(training_.sam) / (length(grad) + T(1e-12)));
+    for (int64_t i = 0; i < layout_.padded_size; i += LANES)
+      store(theta + i, load(theta + i) + reach * load(grad + i));
   }
 
  private:
   Training training_;
   Layout layout_;
+  NewtonSchulz<T> newton_schulz_;
   T* rate_;  // learning rate of each entry relative to lr; 0 for what does not move
   bool any_frozen_ = false;
   int64_t forgotten_[2];  // steps after which a moment's bias correction is exactly 1
@@ -97,12 +113,17 @@ template <class T> class Optimizer {
       store(grad + i, select(load(rate_ + i) == zero<T>(), zero<T>(), load(grad + i)));
   }
 
-  void clip(T* grad) const {
+  /// Of the whole gradient.
+  T length(const T* grad) const {
     V square = zero<T>();
     for (int64_t i = 0; i < layout_.padded_size; i += LANES)
       square = square + load(grad + i) * load(grad + i);
+    return first_lane<T>(square_root(broadcast(sum<T>(square))));
+  }
+
+  void clip(T* grad) const {
     const T limit = static_cast<T>(training_.clip);
-    const T factor = limit / (first_lane<T>(square_root(broadcast(sum<T>(square)))) + T(1e-6));
+    const T factor = limit / (length(grad) + T(1e-6));
     if (!(factor < T(1))) return;
     for (int64_t i = 0; i < layout_.padded_size; i += LANES)
       store(grad + i, load(grad + i) * broadcast(factor));
@@ -130,7 +151,8 @@ template <class T> class Optimizer {
     return select(absolute<T>(m) < negligible, zero<T>(), m);
   }
 
-  void adapt(T* theta, const T* grad, double lr, int64_t t) {
+  /// Adam and AdamW, on the entries from `begin` up to `end`, whole vectors.
+  void adapt(T* theta, const T* grad, double lr, int64_t t, int64_t begin, int64_t end) {
     const double unbias1 = 1.0 - (t < forgotten_[0] ? power(training_.beta1, t) : 0.0);
     const double unbias2 = 1.0 - (t < forgotten_[1] ? power(training_.beta2, t) : 0.0);
     const V step_size = broadcast(static_cast<T>(lr / unbias1));
@@ -142,7 +164,7 @@ template <class T> class Optimizer {
     const V rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
     const bool decoupled = RULE_ROWS[training_.optimizer].decoupled_decay;
     const V shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
-    for (int64_t i = 0; i < layout_.padded_size; i += LANES) {
+    for (int64_t i = begin; i < end; i += LANES) {
       const V w = load(theta + i), rate = load(rate_ + i);
       const V g = decoupled ? load(grad + i) : decayed(load(grad + i), w);
       const V m = negligible_is_zero(beta1 * load(first + i) + rest1 * g);
@@ -172,6 +194,42 @@ template <class T> class Optimizer {
       const V moved = (w - shrink * rate * w) - size * rate * sign;
       store(theta + i, select(rate == nil, w, moved));
       store(first + i, negligible_is_zero(beta2 * m + rest2 * g));
+    }
+  }
+
+  /// Muon (newton_schulz.hpp) for the hidden matrices, AdamW for all the rest.
+  void move_matrices(T* theta, T* grad, double lr, int64_t t) {
+    for (int p = 0; p < PARAMETERS; ++p) {
+      const Slice& s = layout_[p];
+      if (is_hidden_matrix(p, s)) move_matrix(theta, grad, lr, s);
+      else adapt(theta, grad, lr, t, s.padded, s.padded + s.extent);
+    }
+  }
+
+  /// m = b m + (1 - b) g; w -= lr (decay w + 0.2 sqrt(longer side) O), with O the direction of
+  /// (1 - b) g + b m, which is Nesterov's look ahead. The factor is `match_rms_adamw` of
+  /// torch.optim: steps are as long as AdamW's are, so that one learning rate does for both.
+  /// Second moments move nothing here. They are kept so that Adam can go on from any state.
+  void move_matrix(T* theta, T* grad, double lr, const Slice& s) {
+    const V momentum = broadcast(static_cast<T>(training_.muon_momentum)),
+            rest = broadcast(static_cast<T>(1.0 - training_.muon_momentum));
+    const V beta2 = broadcast(static_cast<T>(training_.beta2)),
+            rest2 = broadcast(static_cast<T>(1.0 - training_.beta2));
+    const int64_t end = s.padded + s.extent;
+    for (int64_t i = s.padded; i < end; i += LANES) {
+      const V g = load(grad + i), m = negligible_is_zero(momentum * load(first + i) + rest * g);
+      store(first + i, m);
+      store(second + i, negligible_is_zero(beta2 * load(second + i) + rest2 * (g * g)));
+      store(grad + i, momentum * m + rest * g);
+    }
+    newton_schulz_.orthogonalize(grad, s);
+    const auto longer = static_cast<double>(s.rows > s.cols ? s.rows : s.cols);
+    const V size = broadcast(static_cast<T>(lr * 0.2 * __builtin_sqrt(longer))),
+            shrink = broadcast(static_cast<T>(lr * training_.weight_decay));
+    for (int64_t i = s.padded; i < end; i += LANES) {
+      const V w = load(theta + i), rate = load(rate_ + i);
+      const V moved = (w - shrink * rate * w) - size * rate * load(grad + i);
+      store(theta + i, select(rate == zero<T>(), w, moved));
     }
   }
 

@@ -63,6 +63,8 @@ struct Training {
   double query_limit;  // greatest |q|; 0: none
   bool unit_rows[2];   // rows of E, of P put to unit length after each step
   bool nesterov;
+  double sam;  // radius within which the gradient is taken at the worst place; 0: at the weights
+  double muon_momentum;
 };
 
 enum class Kind {
@@ -181,7 +183,7 @@ constexpr Option OPTIONS[] = {
     option("training.eps", Kind::REAL, "1e-8", "added to the root of the second moments")
         .more_than(0).AT_TRAINING(eps),
     option("training.weight_decay", Kind::REAL, "0.0",
-           "apart from the gradient in adamw and lion, else part of it")
+           "apart from the gradient in adamw, lion and muon, else part of it")
         .from(0).AT_TRAINING(weight_decay),
     option("training.clip", Kind::REAL, "null", "largest norm of the whole gradient; none: any")
         .more_than(0).or_none().AT_TRAINING(clip),
@@ -199,6 +201,11 @@ constexpr Option OPTIONS[] = {
         .one_of(words(UNIT_ROW_NAMES)).AT_TRAINING(unit_rows),
     option("training.nesterov", Kind::FLAG, "false", "momentum of sgd that looks one step ahead")
         .AT_TRAINING(nesterov).was("false"),
+    option("training.sam", Kind::REAL, "null",
+           "how far uphill the gradient of a step is taken (SAM's rho); none: at the weights")
+        .more_than(0).or_none().AT_TRAINING(sam).was("null"),
+    option("training.muon_momentum", Kind::REAL, "0.95", "of the matrices that muon moves")
+        .from(0, 1).AT_TRAINING(muon_momentum).was("0.95"),
 
     option("record.weights_every", Kind::WHOLE, "1",
            "epochs between kept weights; 0: first and last")

@@ -31,6 +31,7 @@ template <class T> class Trainer {
     theta_ = arena.take<T>(layout_.padded_size);
     before_ = arena.take<T>(layout_.padded_size);
     grad_ = arena.take<T>(layout_.padded_size);
+    stood_ = arena.take<T>(in.training.sam > 0 ? layout_.padded_size : 0);
     order_ = arena.take<uint32_t>(in.sets[TRAIN_SET].count);
     if (arena.measuring()) return;
     const Examples& train = in.sets[TRAIN_SET];
@@ -94,6 +95,7 @@ template <class T> class Trainer {
   Sequences train_, shuffled_;  // as given, and in the order of this epoch
   Pool<T> pool_;
   T *theta_, *before_, *grad_;  // before_: the weights at the epoch's start
+  T* stood_;                    // the weights that a step of SAM begins with
   uint32_t* order_;
   Progress progress_ = {0, 0, 0, -1};
   EpochSoFar so_far_;
@@ -136,8 +138,10 @@ template <class T> class Trainer {
 
   void step(Recorder<T>& to) {
     const int64_t begin = progress_.step_in_epoch * training_.batch, left = train_.count - begin;
-    const T loss = gradient(shuffled_, begin, left < training_.batch ? left : training_.batch);
-    note_shortest(model_.shortest_sequence());
+    const int64_t count = left < training_.batch ? left : training_.batch;
+    const T loss = gradient(shuffled_, begin, count);
+    const T embedding = model_.shortest_embedding, sequence = model_.shortest_sequence();
+    note_shortest(sequence);
     T norm[PARAMETERS];
     if (gradients_ || to.step_curves) {
       slice_norms(norm, grad_);
@@ -147,18 +151,28 @@ template <class T> class Trainer {
         if (!(now <= so_far_.norm_max[p])) so_far_.norm_max[p] = now;
       }
     }
+    if (training_.sam > 0) take_gradient_uphill(begin, count);
     optimizer_.update(theta_, grad_, progress_.step, training_.epochs * steps_per_epoch());
     ++progress_.step;
     ++progress_.step_in_epoch;
     if (to.step_curves) {
       T* row = to.step_curves;
       row[STEP_LOSS] = fixed_nan(loss);
-      row[STEP_MIN_NORM_EMBEDDING] = fixed_nan(model_.shortest_embedding);
-      row[STEP_MIN_NORM_SEQUENCE] = fixed_nan(model_.shortest_sequence());
+      row[STEP_MIN_NORM_EMBEDDING] = fixed_nan(embedding);
+      row[STEP_MIN_NORM_SEQUENCE] = fixed_nan(sequence);
       for (int p = 0; p < PARAMETERS; ++p) row[STEP_GRAD_NORM + p] = present(p, norm[p]);
       to.step_curves += STEP_CURVES;
     }
     if (to.step_weights) to.step_weights = record_weights(to.step_weights, theta_);
+  }
+
+  /// SAM: grad_ becomes the batch's gradient a step uphill along itself; theta_ stays. What is
+  /// recorded of the step is from before, at theta_.
+  void take_gradient_uphill(int64_t begin, int64_t count) {
+    for (int64_t i = 0; i < layout_.padded_size; ++i) stood_[i] = theta_[i];
+    optimizer_.climb(theta_, grad_);
+    gradient(shuffled_, begin, count);
+    for (int64_t i = 0; i < layout_.padded_size; ++i) theta_[i] = stood_[i];
   }
 
   void note_shortest(double sequence) {

@@ -160,10 +160,12 @@ class TrainingConfig(TrainingOptions):
 
     - `frozen` lists parameters or parts of them that stay as they are: `"query"`,
       `"position_embedding[5:]"`.
-    - `momentum` belongs to sgd; `beta1` and `beta2` to adam, adamw and lion; `eps` to adam and
-      adamw.
-    - `weight_decay` is decoupled in adamw and lion, and added to the gradient in sgd and adam, as
-      in torch.optim.
+    - `momentum` and `nesterov` belong to sgd; `beta1` and `beta2` to adam, adamw and lion; `eps` to
+      adam and adamw. muon moves the hidden matrices with `muon_momentum`, and all the rest as adamw
+      does.
+    - `weight_decay` is decoupled in adamw, lion and muon, and added to the gradient in sgd and
+      adam, as in torch.optim.
+    - `sam` goes with every optimizer: each step takes its gradient at that distance uphill.
     - `schedule`: `constant`; `warmup` rises linearly over the first `warmup` steps; `cosine` does
       so too, then falls to `lr_final` at the end.
     """
@@ -177,6 +179,12 @@ class TrainingConfig(TrainingOptions):
     def rule(self) -> catalog.UpdateRule:
         """What the kernel's table says of the optimizer."""
         return catalog.UPDATE_RULES[self.optimizer]
+
+    @property
+    def metric(self) -> str:
+        """The metric in which steps follow the gradient at the weights: the rule's; with `sam` none
+        that is linear, since the way uphill has one length whatever the gradient's."""
+        return self.rule.metric if self.sam is None else "nonlinear"
 
     @property
     def ends(self) -> bool:

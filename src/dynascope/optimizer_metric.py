@@ -9,7 +9,8 @@ ahead (Nesterov: along g + b m, so that on a curvature c the two-step matrix has
 b (1 - lr c) and trace 1 + b - lr c (1 + b)); Adam's m = b m + (1 - b) g has a learning rate
 (1 - b) times as large, so (2 + 2b) / ((1 - b) lr), which is 38 / lr for b = 0.9. That is for full
 batches and for D that changes slowly. Clipping, constraints and AdamW's own decay are
-not taken into account.
+not taken into account. A rule that is not linear in the gradient (Lion, Muon) has neither metric
+nor limit, and nor has any rule with SAM, whose gradient is that of another place.
 """
 
 import math
@@ -43,9 +44,9 @@ def metric(config: Config, steps: int, state: Array | None, gradient: Array) -> 
     training = config.training
     lr = learning_rate(config, max(steps - 1, 0))
     rate = rates(config)
-    if training.rule.metric == "nonlinear":
+    if training.metric == "nonlinear":
         return Metric(None, False, None, lr, None, gradient_decay(training))
-    if training.rule.metric == "plain":
+    if training.metric == "plain":
         moment = gradient if not training.momentum else None if state is None else state[1]
         if training.nesterov and moment is not None:  # the step was along g + b m
             moment = gradient + training.momentum * moment
@@ -69,8 +70,8 @@ def gradient_decay(training: TrainingConfig) -> float:
 
 
 def limit(training: TrainingConfig, lr: float) -> float | None:
-    """The curvature from which on steps of this length grow instead of shrink; None for a rule that
-    does not follow the gradient linearly.
+    """The curvature from which on steps of this length grow instead of shrink; None where they do
+    not follow the gradient linearly.
 
     >>> round(limit(TrainingConfig(), 0.5), 9), limit(TrainingConfig(optimizer="sgd"), 0.5)
     (76.0, 4.0)
@@ -78,12 +79,14 @@ def limit(training: TrainingConfig, lr: float) -> float | None:
     6.0
     >>> limit(TrainingConfig(optimizer="sgd", momentum=0.5, nesterov=True), 0.5)
     3.0
+    >>> limit(TrainingConfig(optimizer="muon"), 0.5), limit(TrainingConfig(sam=0.05), 0.5)
+    (None, None)
     """
-    if training.rule.metric == "nonlinear":
+    if training.metric == "nonlinear":
         return None
     if lr == 0:
         return math.inf
-    if training.rule.metric == "plain":
+    if training.metric == "plain":
         ahead = 1 + 2 * training.momentum if training.nesterov else 1
         return (2 + 2 * training.momentum) / (ahead * lr)
     return (2 + 2 * training.beta1) / ((1 - training.beta1) * lr)

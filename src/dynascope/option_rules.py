@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from dynascope.errors import did_you_mean, expected
+from dynascope.option_words import VALUES_ELSEWHERE
 
 Stored_co = TypeVar("Stored_co", covariant=True)
 
@@ -133,7 +134,8 @@ class Choice(Rule[str]):
 
     def read(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.words:
-            raise RefusedError(value, did_you_mean(value, self.words))
+            elsewhere = VALUES_ELSEWHERE.get(value.casefold()) if isinstance(value, str) else None
+            raise RefusedError(value, elsewhere or did_you_mean(value, self.words))
         return str(value)
 
 

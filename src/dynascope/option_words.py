@@ -28,6 +28,8 @@ _OPTIONS = {  # option: other words for it
     "training.beta1": "betas",
     "training.weight_decay": "wd decay l2",
     "training.clip": "grad_clip clip_grad clip_norm max_grad_norm gradient_clip_val",
+    "training.sam": "rho sam_rho sharpness_aware sharpness_aware_minimization",
+    "training.muon_momentum": "mu",
     "training.schedule": "scheduler lr_schedule lr_scheduler",
     "training.warmup": "warmup_steps",
     "record.weights_every": "save_every log_every checkpoint_every record_every",
@@ -73,6 +75,11 @@ NOT_HERE = {
     ),
 }
 """Words of other libraries for what there is none of, and why."""
+
+VALUES_ELSEWHERE = {
+    "sam": "SAM goes with every optimizer: set training.sam to its radius, such as 0.05",
+}
+"""Words that people try as the value of an option, but that are set elsewhere."""
 
 
 def argument_meant(word: str, takes: Collection[str]) -> str | None:

@@ -40,6 +40,7 @@ CASES = {
     "odd rows": settings("record.weights_every=7", "record.state_every=4"),
     "float64": settings("precision=float64", "record.unseen=true", "record.full_gradients=true"),
     "lion": settings("training.optimizer=lion", "model.bias=false", "training.lr=1e-3"),
+    "muon with sam": settings("training.optimizer=muon", "training.sam=0.05"),
     "two diverge later": settings("training.lr=1.0", "model.norm=none"),
     "fine-tuned": settings("task.vocab=3", source="runs/one"),
     "fine-tuned from an epoch": settings(source="runs/one@13", seeds=(7, 2)),

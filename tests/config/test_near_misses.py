@@ -65,6 +65,8 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "d_model": (lambda: any_.ModelConfig(d_model=3), "did you mean dim=3?"),
     "layers": (lambda: any_.ModelConfig(n_layers=3), "one block with one query"),
     "learning rate": (lambda: any_.TrainingConfig(learning_rate=1), "did you mean lr=1?"),
+    "rho": (lambda: any_.TrainingConfig(rho=0.1), "did you mean sam=0.1?"),
+    "rho of a run": (lambda: any_.train(sharpness_aware=1), 'replace({"training.sam": 1})'),
     "another section's": (lambda: any_.ModelConfig(lr=1), 'replace({"training.lr": 1})'),
     "replace by name": (lambda: any_.Config().replace(lr=1), 'replace({"training.lr": 1})'),
     "replace by nothing": (lambda: any_.Config().replace(3), "a dict such as"),

@@ -67,6 +67,7 @@ VARIED: list[dict[str, Any]] = [
     {},
     {"precision": "float64", "training.schedule": "cosine", "model.dim": 3},
     {"training.lr": 1e-20, "training.optimizer": "sgd", "model.norm": "smooth"},
+    {"training.optimizer": "muon", "training.sam": 0.05},
 ]
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from variant import ROOT, build_variant
 
-TESTS = [f"kernel/test_{name}.py" for name in ("math", "twin", "optimizers", "hessian")]
+TESTS = [
+    f"kernel/test_{name}.py" for name in ("math", "twin", "optimizers", "muon_and_sam", "hessian")
+]
 TESTS += [f"training/test_{name}.py" for name in ("recording", "divergence")]
 TESTS += ["training/test_reproducible.py::TestDistributions"]
 ENVIRONMENT = ["kernel/test_float_environment.py"]
@@ -172,6 +174,39 @@ MUTANTS = [
         "optimizer.hpp",
         "along = beta1 * m + rest1 * g",
         "along = beta1 * m - rest1 * g",
+    ),
+    Mutant("muon without its step ahead", "optimizer.hpp", "momentum * m + rest * g);", "m);"),
+    Mutant(
+        "muon's learning rate by the shorter side",
+        "optimizer.hpp",
+        "s.rows > s.cols ? s.rows : s.cols)",
+        "s.rows > s.cols ? s.cols : s.rows)",
+    ),
+    Mutant(
+        "muon's second moments lost",
+        "optimizer.hpp",
+        "negligible_is_zero(beta2 * load(second + i) + rest2 * (g * g)));",
+        "zero<T>() * (beta2 + rest2));",
+    ),
+    Mutant("one step of Newton-Schulz less", "newton_schulz.hpp", "STEPS = 5", "STEPS = 4"),
+    Mutant(
+        "Newton-Schulz of another polynomial",
+        "newton_schulz.hpp",
+        "broad(B) * gram_[i] + broad(C)",
+        "broad(B) * gram_[i] - broad(C)",
+    ),
+    Mutant("SAM downhill", "optimizer.hpp", "+ reach * load(grad + i)", "- reach * load(grad + i)"),
+    Mutant(
+        "SAM stays uphill",
+        "train.hpp",
+        "theta_[i] = stood_[i];",
+        "stood_[i] = theta_[i];",
+    ),
+    Mutant(
+        "SAM moves what is frozen",
+        "optimizer.hpp",
+        "if (any_frozen_) clear_frozen(grad);\n    const V reach",
+        "const V reach",
     ),
     Mutant("tanh's slope", "math.hpp", "broadcast(T(4)) * s * (one - s)", "broadcast(T(4)) * s"),
     Mutant("clipping by the wrong factor", "optimizer.hpp", "+ T(1e-6))", "+ T(1e-2))"),

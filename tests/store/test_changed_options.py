@@ -187,6 +187,15 @@ class TestReplay:
             ds.theory.curvature(changed(SMALL, *self.edits), progress=False)
 
 
+class TestReplayOfMuonAndSam(TestReplay):
+    """The same with a change of the rule, and of where gradients are taken."""
+
+    edits = (
+        (2, {"training.optimizer": "muon", "training.weight_decay": 0.1}),
+        (5, {"training.optimizer": "adamw", "training.sam": 0.05}),
+    )
+
+
 class TestIds:
     def test_they_follow_from_the_edits(self) -> None:
         run = batches((2, 64))

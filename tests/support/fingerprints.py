@@ -31,6 +31,10 @@ VARIED: list[dict[str, Any]] = [
     {"training.schedule": "cosine", "training.warmup": 10, "record.unseen": True},
     {"training.lr": 100.0},  # diverges
     {"model.bias": False, "training.batch": 2048, "record.full_gradients": True},
+    {"training.optimizer": "muon", "training.weight_decay": 0.1},
+    {"training.optimizer": "muon", "model.dim": 19, "model.hidden": 5, "precision": "float64"},
+    {"training.sam": 0.1, "training.clip": 0.5, "training.frozen": ["query", "receptors[3:]"]},
+    {"training.sam": 0.05, "training.optimizer": "muon", "model.dim": 5, "model.hidden": 17},
 ]
 
 

@@ -289,8 +289,17 @@ def test_bad_input(call: Callable[[], Any], says: str) -> None:
     assert str(raised.value).count(". ") == 0
 
 
-def test_a_rule_of_signs_has_no_sharpness_limit() -> None:
-    changes = {"training.optimizer": "lion", "training.epochs": 2, "model.hidden": 4}
+NONLINEAR: list[dict[str, Any]] = [
+    {"training.optimizer": "lion"},
+    {"training.optimizer": "muon"},
+    {"training.sam": 0.05},
+    {"training.sam": 0.05, "training.optimizer": "sgd", "training.momentum": 0.9},
+]
+
+
+@pytest.mark.parametrize("changes", NONLINEAR, ids=str)
+def test_steps_that_are_not_linear_have_no_sharpness_limit(changes: dict[str, Any]) -> None:
+    changes = {**changes, "training.epochs": 2, "model.hidden": 4}
     run = ds.train(ds.Config().replace(changes), progress=False)[0]
     found = curvature(run)
     assert (found.sharpness_limit, found.unstable, found.preconditioned) == (None, None, None)

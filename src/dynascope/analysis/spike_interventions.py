@@ -32,6 +32,7 @@ from dynascope.analysis import thresholds as th
 from dynascope.analysis.amplification import TrainSet, lengths
 from dynascope.analysis.spike_rise import Rise, half_way
 from dynascope.catalog import OPTIONS
+from dynascope.config import TrainingConfig
 from dynascope.model import kernel_training
 from dynascope.replay import Replay
 from dynascope.run import Run
@@ -135,7 +136,7 @@ def second_moments(scene: Scene) -> Intervention:
     """Each second moment is at least its largest of the last 80 epochs, at every step."""
     name, training = "second moments", scene.run.config.training
     if training.rule.metric != "second_moment":
-        return Intervention(name, None, f"{training.optimizer} has no second moments")
+        return Intervention(name, None, _why_not_held(training))
     if scene.why_no_edits:
         return Intervention(name, None, scene.why_no_edits)
     largest, unbias = largest_second_moments(scene), kernel_training(training).unbias
@@ -152,6 +153,12 @@ def second_moments(scene: Scene) -> Intervention:
         scene.epoch, scene.steps, state=start, edit=lambda _, state: hold(state, next(steps))
     )
     return Intervention(name, scene.remains(rows))
+
+
+def _why_not_held(training: TrainingConfig) -> str:
+    if "second_moment" in training.rule.slots:
+        return f"{training.optimizer} moves matrices without their second moments"
+    return f"{training.optimizer} has no second moments"
 
 
 def largest_second_moments(scene: Scene) -> Array:

@@ -22,7 +22,8 @@ class Adam:
 
     `second_moments` is the root of the second moments against the largest among the kept states up
     to then: far below 1, they have decayed, and a gradient that was once ordinary now makes a long
-    step. Both are None for an optimizer without second moments.
+    step. Both are None for an optimizer that does not divide every step by second moments. The
+    norm is that of the gradient at the weights; with SAM, the moments are of those taken uphill.
     """
 
     gradient: float  # norm of the batch's gradient over its median in the history

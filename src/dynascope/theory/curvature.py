@@ -184,7 +184,7 @@ class Follower:
     def metric(self, epoch: int, place: Place) -> Metric:
         """The optimizer's, over the free weights."""
         state, training = None, self.run.config.training
-        has_moments = training.rule.metric != "plain" or training.momentum > 0
+        has_moments = training.metric == "second_moment" or training.momentum > 0
         if epoch > 0 and has_moments:
             with self._lock:
                 state = self._replay.state(epoch)

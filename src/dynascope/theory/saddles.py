@@ -259,7 +259,7 @@ class _Survey:
         if not own.known:
             return None
         training = self._run.config.training
-        gain = 1 / (1 - training.momentum) if training.rule.metric == "plain" else 1.0
+        gain = 1 / (1 - training.momentum) if training.metric == "plain" else 1.0
         steps = steps_per_epoch(self._run.config)
         rates = [learning_rate(self._run.config, e * steps) for e in range(start, end + 1)]
         pace = float(np.mean(rates)) * gain * max(-bend.lowest, 0.0) * steps

@@ -187,6 +187,11 @@ def test_the_smooth_norm_is_as_in_pytorch(exact):
     [
         ({"training.optimizer": "sgd"}, si.second_moments, "sgd has no second moments"),
         ({"training.optimizer": "lion"}, si.second_moments, "lion has no second moments"),
+        (
+            {"training.optimizer": "muon"},
+            si.second_moments,
+            "muon moves matrices without their second moments",
+        ),
         ({"model.norm": "unit"}, si.smooth_norm, "it differs everywhere from the norm unit"),
         ({"model.norm": "none"}, si.smooth_norm, "it differs everywhere from the norm none"),
         # So large an eps that x / (rms(x) + eps) is nowhere near x / rms(x).

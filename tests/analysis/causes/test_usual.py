@@ -96,10 +96,14 @@ def test_the_sharpness_is_that_of_curvature(changes):
     )
 
 
-def test_a_rule_without_a_limit_has_no_sharpness(run):
-    lion = run.config.replace({"training.optimizer": "lion"})
+@pytest.mark.parametrize(
+    "changes",
+    [{"training.optimizer": "lion"}, {"training.optimizer": "muon"}, {"training.sam": 0.1}],
+    ids=str,
+)
+def test_steps_without_a_limit_have_no_sharpness(run, changes):
     state = Replay(run).state(10)
-    assert relative_sharpness(lion, 640, state, run.examples()) is None
+    assert relative_sharpness(run.config.replace(changes), 640, state, run.examples()) is None
     assert relative_sharpness(run.config, 0, state, run.examples()) is None  # no step done yet
 
 

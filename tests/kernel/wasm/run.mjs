@@ -73,7 +73,7 @@ function train(c) {
   const rows = { curves: [], weights: [], states: [], stepCurves: [], stepWeights: [] };
   for (const [method, value, keep] of c.pieces) {
     const recorded = trainer[method](value, keep);
-    for (const name in rows) if (recorded?.[name]) rows[name].push(...recorded[name]);
+    for (const name in rows) for (const row of recorded?.[name] ?? []) rows[name].push(row);
   }
   const Type = trainer.parameters().constructor;
   for (const name in rows) out[name] = Type.from(rows[name]);

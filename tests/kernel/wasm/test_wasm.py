@@ -138,6 +138,23 @@ RUNS: dict[str, dict[str, Any]] = {
         **{"training.query_limit": 2.0, "training.unit_rows": ["token_embedding"]},
         **{"record.full_gradients": True, "training.mlp_lr_discount": 3.0},
     },
+    "muon": {
+        **{"training.optimizer": "muon", "training.weight_decay": 0.1, "model.hidden": 9},
+        **{"training.frozen": ["value[0,1]"], "training.batch": 1000},
+    },
+    "muon in many dimensions": {
+        **{
+            "training.optimizer": "muon",
+            "model.dim": 19,
+            "model.hidden": 5,
+            "precision": "float64",
+        },
+        **{"task.train_size": 50, "training.batch": 25},
+    },
+    "sam": {
+        **{"training.sam": 0.1, "training.clip": 0.5, "training.batch": 1000},
+        **{"training.frozen": ["query", "receptors[3:]"]},
+    },
     "diverges": {"training.lr": 100.0, "model.norm": "none"},
 }
 SEED = 2**40 + 3
@@ -191,7 +208,7 @@ def test_training(name: str, node: Node, trained: dict[str, Trained]) -> None:
     assert (name == "diverges") == (run.diverged is not None)
 
 
-@pytest.mark.parametrize("name", ["default", "float64, five dimensions", "limits"])
+@pytest.mark.parametrize("name", ["default", "float64, five dimensions", "limits", "muon", "sam"])
 def test_in_pieces(name: str, node: Node, trained: dict[str, Trained]) -> None:
     """By epochs and steps, and from a state that Python wrote."""
     each, run = trained[name], trained[name].run

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 3573498218;
+export const CATALOG = 2407389512;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -126,7 +126,7 @@ export interface Config {
     embeddings: number | null; // rows of the token embedding; none: as many as tokens
   };
   training: {
-    optimizer: "sgd" | "adam" | "adamw" | "lion"; // the rule that moves the weights
+    optimizer: "sgd" | "adam" | "adamw" | "lion" | "muon"; // the rule that moves the weights
     lr: number; // learning rate
     batch: number; // sequences in a step
     epochs: number; // epochs to train
@@ -136,7 +136,7 @@ export interface Config {
     beta1: number; // decay of the first moments
     beta2: number; // decay of the second moments
     eps: number; // added to the root of the second moments
-    weight_decay: number; // apart from the gradient in adamw and lion, else part of it
+    weight_decay: number; // apart from the gradient in adamw, lion and muon, else part of it
     clip: number | null; // largest norm of the whole gradient; none: any
     schedule: "constant" | "warmup" | "cosine"; // how the learning rate changes
     warmup: number; // steps over which the learning rate rises
@@ -144,6 +144,8 @@ export interface Config {
     query_limit: number | null; // largest length of the query after a step; none: any
     unit_rows: string[]; // embeddings whose rows are put back to length 1
     nesterov: boolean; // momentum of sgd that looks one step ahead
+    sam: number | null; // how far uphill the gradient of a step is taken (SAM's rho); none: at the weights
+    muon_momentum: number; // of the matrices that muon moves
   };
   record: {
     weights_every: number; // epochs between kept weights; 0: first and last
@@ -184,7 +186,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "model.norm_eps", kind: "real", optional: false, kept: true, standard: 1e-05, meaning: "added to the length in rms and unit", low: 0, high: null, above: false },
   { name: "model.norm_tau", kind: "real", optional: false, kept: true, standard: 1.0, meaning: "length from which on smooth equals rms", low: 1e-06, high: null, above: false },
   { name: "model.embeddings", kind: "whole", optional: true, kept: true, standard: null, meaning: "rows of the token embedding; none: as many as tokens", low: 2, high: 8192, above: false },
-  { name: "training.optimizer", kind: "word", optional: false, kept: true, standard: "adam", meaning: "the rule that moves the weights", words: ["sgd", "adam", "adamw", "lion"] },
+  { name: "training.optimizer", kind: "word", optional: false, kept: true, standard: "adam", meaning: "the rule that moves the weights", words: ["sgd", "adam", "adamw", "lion", "muon"] },
   { name: "training.lr", kind: "real", optional: false, kept: true, standard: 0.003, meaning: "learning rate", low: 0, high: null, above: true },
   { name: "training.batch", kind: "whole", optional: false, kept: true, standard: 32, meaning: "sequences in a step", low: 1, high: 16777216, above: false },
   { name: "training.epochs", kind: "whole", optional: false, kept: true, standard: 1000, meaning: "epochs to train", low: 0, high: 10000000, above: false },
@@ -194,7 +196,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "training.beta1", kind: "real", optional: false, kept: true, standard: 0.9, meaning: "decay of the first moments", low: 0, high: 1, above: false },
   { name: "training.beta2", kind: "real", optional: false, kept: true, standard: 0.999, meaning: "decay of the second moments", low: 0, high: 1, above: false },
   { name: "training.eps", kind: "real", optional: false, kept: true, standard: 1e-08, meaning: "added to the root of the second moments", low: 0, high: null, above: true },
-  { name: "training.weight_decay", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "apart from the gradient in adamw and lion, else part of it", low: 0, high: null, above: false },
+  { name: "training.weight_decay", kind: "real", optional: false, kept: true, standard: 0.0, meaning: "apart from the gradient in adamw, lion and muon, else part of it", low: 0, high: null, above: false },
   { name: "training.clip", kind: "real", optional: true, kept: true, standard: null, meaning: "largest norm of the whole gradient; none: any", low: 0, high: null, above: true },
   { name: "training.schedule", kind: "word", optional: false, kept: true, standard: "constant", meaning: "how the learning rate changes", words: ["constant", "warmup", "cosine"] },
   { name: "training.warmup", kind: "whole", optional: false, kept: true, standard: 0, meaning: "steps over which the learning rate rises", low: 0, high: 9007199254740991, above: false },
@@ -202,6 +204,8 @@ export const OPTIONS: readonly Option[] = [
   { name: "training.query_limit", kind: "real", optional: true, kept: true, standard: null, meaning: "largest length of the query after a step; none: any", low: 0, high: null, above: true },
   { name: "training.unit_rows", kind: "words", optional: false, kept: true, standard: [], meaning: "embeddings whose rows are put back to length 1", words: ["token_embedding", "position_embedding"] },
   { name: "training.nesterov", kind: "flag", optional: false, kept: true, standard: false, meaning: "momentum of sgd that looks one step ahead" },
+  { name: "training.sam", kind: "real", optional: true, kept: true, standard: null, meaning: "how far uphill the gradient of a step is taken (SAM's rho); none: at the weights", low: 0, high: null, above: true },
+  { name: "training.muon_momentum", kind: "real", optional: false, kept: true, standard: 0.95, meaning: "of the matrices that muon moves", low: 0, high: 1, above: false },
   { name: "record.weights_every", kind: "whole", optional: false, kept: false, standard: 1, meaning: "epochs between kept weights; 0: first and last", low: 0, high: 10000000, above: false },
   { name: "record.state_every", kind: "whole", optional: false, kept: false, standard: 50, meaning: "epochs between kept states; 0: the last", low: 0, high: 10000000, above: false },
   { name: "record.gradients", kind: "flag", optional: false, kept: false, standard: true, meaning: "gradient norms over the steps of each epoch" },
