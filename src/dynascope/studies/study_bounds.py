@@ -1,8 +1,8 @@
 """Bounds and closed forms of the theory, along runs in its own setting."""
 
 from dynascope.studies.claims import Claim, Measure
-from dynascope.studies.counting import known, share_of
-from dynascope.studies.estimates import Measured
+from dynascope.studies.counting import share_of
+from dynascope.studies.estimates import Measured, known
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, Tables
 

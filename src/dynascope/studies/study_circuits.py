@@ -1,13 +1,16 @@
 """Circuits: what do runs that solve the task compute?"""
 
+import numpy as np
+
 from dynascope.studies.claims import Claim, Measure
-from dynascope.studies.counting import is_one_of, share_of, solved_runs
-from dynascope.studies.estimates import Measured
+from dynascope.studies.counting import named, share_of, solved_runs
+from dynascope.studies.estimates import Measured, known
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.table import Table
 
 _RARE = 0.02  # of solved runs: what is rarer is a curiosity
+_OTHER_SUMS = ("signed", "folded", "split", "two")  # than the plain one
 
 
 def _solved(tables: Tables) -> Table:
@@ -15,34 +18,34 @@ def _solved(tables: Tables) -> Table:
 
 
 def _verdict(*words: str) -> Measure:
-    return lambda tables: share_of(is_one_of(_solved(tables)["verdict"], *words))
+    return lambda tables: named(_solved(tables)["verdict"], *words)
 
 
 def _corrected(tables: Tables) -> Measured:
     """Of those that cluster by multisets."""
-    runs = _solved(tables)
-    clustered = runs.where(is_one_of(runs["verdict"], "ideal", "value-corrected"))
-    return share_of(is_one_of(clustered["verdict"], "value-corrected"))
+    verdicts = _solved(tables)["verdict"]
+    clustered = verdicts[np.isin(verdicts.astype(str), ("ideal", "value-corrected"))]
+    return named(clustered, "value-corrected")
 
 
 def _more_clusters(tables: Tables) -> Measured:
     runs = _solved(tables)
-    return share_of(runs["clusters"] > runs["expected_clusters"])
+    return share_of(known(runs["clusters"] - runs["expected_clusters"]) > 0)
 
 
 def _survives(column: str) -> Measure:
     """How often predictions of solved runs change under what should not matter, at times."""
-    return lambda tables: share_of(_solved(tables)[column] < 1)
+    return lambda tables: share_of(known(_solved(tables)[column]) < 1)
 
 
 def _explained(tables: Tables) -> Measured:
     kinds = _solved(tables)["sum_kind"]
-    return share_of(~is_one_of(kinds, "unexplained"))
+    return named(kinds, "plain", *_OTHER_SUMS)
 
 
 def _other_sums(tables: Tables) -> Measured:
     kinds = _solved(tables)["sum_kind"]
-    return share_of(is_one_of(kinds, "signed", "folded", "split", "two"))
+    return named(kinds, *_OTHER_SUMS)
 
 
 CLAIMS = (

@@ -3,8 +3,8 @@
 import numpy as np
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import known, share_of, solved_runs
-from dynascope.studies.estimates import Measured, paired
+from dynascope.studies.counting import share_of, solved_runs
+from dynascope.studies.estimates import Measured, known, paired
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.table import Table
@@ -16,9 +16,7 @@ def _solved(tables: Tables) -> Table:
 
 def _more_than_others(tables: Tables) -> Measured:
     runs = _solved(tables)
-    own, others = runs["attention_similarity"], runs["attention_similarity_others"]
-    there = ~np.isnan(own) & ~np.isnan(others)
-    return paired(own[there], others[there])
+    return paired(runs["attention_similarity"], runs["attention_similarity_others"])
 
 
 def _most_similar(tables: Tables) -> Measured:

@@ -2,7 +2,7 @@
 
 from dynascope.analysis_columns import DECLARATIONS
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import known, of_each, solved
+from dynascope.studies.counting import of_each, solved
 from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
 from dynascope.studies.study import Study, Tables
@@ -26,7 +26,7 @@ def shaped(tables: Tables, dim: int, hidden: int) -> Table:
 def _denser(runs: Table, eps: float) -> Measured:
     """Mean sparsity of solved runs minus that of the others."""
     learnt, values = solved(runs), runs[COLUMNS[eps]]
-    return difference_of_means(known(values[learnt]), known(values[~learnt]))
+    return difference_of_means(values[learnt], values[~learnt])
 
 
 def _at_threshold(tables: Tables, eps: float) -> Measured:

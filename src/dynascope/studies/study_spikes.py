@@ -1,7 +1,5 @@
 """Spikes of the loss: where do they come from?"""
 
-import numpy as np
-
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import entries_share
 from dynascope.studies.estimates import Measured, rank_correlation
@@ -21,8 +19,7 @@ def _goes_with(column: str) -> Measure:
 
     def measure(tables: Tables) -> Measured:
         runs = tables[DEFAULT.name]
-        there = ~np.isnan(runs[column]) & ~np.isnan(runs["spikes"])
-        return rank_correlation(runs[column][there], runs["spikes"][there])
+        return rank_correlation(runs[column], runs["spikes"])
 
     return measure
 

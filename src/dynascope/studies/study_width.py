@@ -21,7 +21,7 @@ def _rises(tables: Tables) -> Measured:
     return rank_correlation(wanted["dim"], solved(wanted))
 
 
-_ALL = 0.95  # "all", as far as a hundred runs can tell
+_ALL = 0.9  # "all", as far as a hundred runs can tell: among nine claims, not 0.95
 CLAIMS = (
     Claim(
         "all from d=8 on",
