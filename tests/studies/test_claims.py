@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynascope.studies.claims import FAILS, HOLDS, IN_PART, OPEN, Claim, holm_errors, judge
-from dynascope.studies.estimates import (
-    Measured,
-    Share,
-    TwoGroups,
-    mean,
-    median,
-    paired,
+from dynascope.studies.estimates import Measured, Share, TwoGroups, mean, median, paired
+from dynascope.studies.paired_estimates import (
     paired_outcomes,
     rank_correlation,
     ratio_of_means,

@@ -9,15 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dynascope.studies.estimates import (
-    Interval,
-    Measured,
+from dynascope.studies.estimates import Interval, Measured, Share, TwoGroups, mean, median, paired
+from dynascope.studies.paired_estimates import (
     Outcomes,
-    Share,
-    TwoGroups,
-    mean,
-    median,
-    paired,
     rank_correlation,
     ratio_of_means,
     share_of_events,

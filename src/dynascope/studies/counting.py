@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Measure
-from dynascope.studies.estimates import Measured, Outcomes, Share, paired_outcomes, share_of_events
+from dynascope.studies.estimates import Measured, Share
+from dynascope.studies.paired_estimates import Outcomes, paired_outcomes, share_of_events
 from dynascope.studies.study import Tables
 from dynascope.studies.table import Table
 

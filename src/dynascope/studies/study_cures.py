@@ -8,7 +8,8 @@ import numpy as np
 from dynascope.config import Config
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import more_success, of_each
-from dynascope.studies.estimates import Measured, ratio_of_means
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import ratio_of_means
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.table import Table

@@ -4,7 +4,8 @@ import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each
-from dynascope.studies.estimates import Measured, ratio_of_means, share_of_events
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import ratio_of_means, share_of_events
 from dynascope.studies.shared_sweeps import FULL_BATCH
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.table import Table

@@ -3,7 +3,8 @@
 from dynascope.analysis_columns import DECLARATIONS
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved
-from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
+from dynascope.studies.estimates import Measured, difference_of_means
+from dynascope.studies.paired_estimates import rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.table import Table

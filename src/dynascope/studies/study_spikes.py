@@ -2,7 +2,8 @@
 
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import entries_share
-from dynascope.studies.estimates import Measured, rank_correlation
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, Tables
 

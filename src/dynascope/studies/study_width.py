@@ -4,7 +4,8 @@ import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each, solved, success
-from dynascope.studies.estimates import Measured, rank_correlation
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import rank_correlation
 from dynascope.studies.shared_sweeps import WIDTH, WIDTHS
 from dynascope.studies.study import Study, Tables
 from dynascope.studies.study_sparsity import shaped
