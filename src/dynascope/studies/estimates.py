@@ -9,8 +9,8 @@ half. There the percentile bootstrap misses several times as often as it says, f
 ties, and is sure of any value that two runs share. So intervals are exact where there is an exact
 one (shares, medians, pairs of outcomes), and else of Student's kind over runs, which are what is
 independent: never over the spikes or plateaus within them. Values that are NaN are left out.
-`tests/studies/test_coverage.py` measures how often each misses. Those of two numbers of each run are in
-`paired_estimates.py`.
+`tests/studies/test_coverage.py` measures how often each misses. Those of two numbers of
+each run are in `paired_estimates.py`.
 """
 
 from abc import ABC, abstractmethod
