@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynascope.studies.claims import FAILS, HOLDS, IN_PART, OPEN, Claim, holm_errors, judge
-from dynascope.studies.estimates import (
-    Measured,
-    Share,
-    TwoGroups,
-    mean,
-    median,
-    paired,
+from dynascope.studies.estimates import Measured, Share, TwoGroups, mean, median, paired
+from dynascope.studies.paired_estimates import (
+    paired_outcomes,
     rank_correlation,
+    ratio_of_means,
+    share_of_events,
 )
 
 DRAWS = np.random.default_rng(3)
@@ -29,7 +27,23 @@ MEASURED: dict[str, tuple[Measured, float, str]] = {  # measured, effect, verdic
     "a larger group": (TwoGroups(FAR, NEAR), 0.2, HOLDS),
     "a smaller group": (TwoGroups(NEAR, FAR), 0.2, FAILS),
     "a group of one": (TwoGroups(FAR[:1], NEAR), 0.2, OPEN),
-    "two groups without spread": (TwoGroups(np.ones(5), np.zeros(5)), 0.2, HOLDS),
+    "two groups without spread": (TwoGroups(np.ones(9), np.zeros(9)), 0.2, HOLDS),
+    "two small groups without spread": (TwoGroups(np.ones(3), np.zeros(3)), 0.2, OPEN),
+    "three alike": (mean(np.ones(3)), 0.5, OPEN),
+    "outcomes that gain": (paired_outcomes(np.ones(30), np.zeros(30)), 0.1, HOLDS),
+    "outcomes that lose": (paired_outcomes(np.zeros(30), np.ones(30)), 0.1, FAILS),
+    "a dozen outcomes without a difference": (
+        paired_outcomes(NEAR[:12] > 0, NEAR[:12] > 0),
+        -0.1,
+        OPEN,
+    ),
+    "many outcomes without a difference": (paired_outcomes(np.ones(99), np.ones(99)), -0.1, HOLDS),
+    "half as much": (ratio_of_means(1 + NEAR**2, 2 + 2 * NEAR**2 + FAR**2), 0.8, FAILS),
+    "over nothing": (ratio_of_means(NEAR**2, np.zeros(60)), 0.8, OPEN),
+    "over what may be nothing": (ratio_of_means(NEAR**2, (np.arange(60) == 3)), 0.8, OPEN),
+    "events of one kind": (share_of_events(np.ones(60), np.ones(60)), 0.5, HOLDS),
+    "few events of one kind": (share_of_events(np.ones(3), np.ones(3)), 0.5, OPEN),
+    "no events": (share_of_events(np.zeros(60), np.zeros(60)), 0.5, OPEN),
     "pairs that gain": (paired(NEAR + 1, NEAR), 0.5, HOLDS),
     "pairs that lose": (paired(NEAR, NEAR + 1), 0.5, FAILS),
     "a mean": (mean(FAR), 0.5, HOLDS),
@@ -78,15 +92,17 @@ def test_one_claim_among_many_needs_more() -> None:
     assert among[0].measures[0].error == pytest.approx(0.005)
 
 
-def test_wilson_is_statsmodels_and_scipys() -> None:
+def test_clopper_pearson_is_scipys() -> None:
     for count, of, error in ((0, 7, 0.05), (3, 7, 0.01), (500, 1000, 0.2), (9, 9, 0.001)):
-        found = stats.binomtest(count, of).proportion_ci(1 - error, "wilson")
+        found = stats.binomtest(count, of).proportion_ci(1 - error, "exact")
         assert Share(count, of).interval(error) == pytest.approx((found.low, found.high), abs=1e-12)
 
 
 def test_welch_is_scipys() -> None:
-    found = stats.ttest_ind(FAR, NEAR, equal_var=False).confidence_interval(0.98)
-    assert TwoGroups(FAR, NEAR).interval(0.02) == pytest.approx((found.low, found.high))
+    """Of groups without skewness."""
+    ones, others = np.concatenate([FAR, 3 - FAR]), np.concatenate([NEAR, -NEAR])
+    found = stats.ttest_ind(ones, others, equal_var=False).confidence_interval(0.98)
+    assert TwoGroups(ones, others).interval(0.02) == pytest.approx((found.low, found.high))
 
 
 def test_spearman_is_scipys() -> None:

@@ -8,14 +8,16 @@ import numpy.typing as npt
 
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Measure
-from dynascope.studies.estimates import Measured, Share, median, ratio_of_means
+from dynascope.studies.estimates import Measured, Share
+from dynascope.studies.paired_estimates import Outcomes, paired_outcomes, share_of_events
 from dynascope.studies.table import Table, Tables
 
 Array = npt.NDArray[Any]
 
 
 def solved(runs: Table) -> Array:
-    """[runs]: whether the test accuracy at the end is above 0.9, the paper's success."""
+    """[runs]: whether the test accuracy at the end is above 0.9, the paper's success. A run that
+    diverged has none, and did not succeed."""
     return np.asarray(runs["accuracy"] > SOLVED_ACCURACY)
 
 
@@ -28,7 +30,20 @@ def share_of(mask: Array) -> Share:
 
 
 def success(runs: Table) -> Share:
-    return share_of(solved(runs))
+    """Of no runs if all diverged: then it is the setting that fails, not what is asked of it."""
+    return share_of(solved(runs if not ended_nowhere(runs).all() else runs.where(runs["seed"] < 0)))
+
+
+def ended_nowhere(runs: Table) -> Array:
+    """[runs]: whether it diverged, and has no accuracy at the end."""
+    return np.isnan(runs["accuracy"])
+
+
+def more_success(runs: Table, others: Table) -> Outcomes:
+    """How much more often runs are solved than their pairs, row by row, without the pairs of which
+    both diverged."""
+    there = ~(ended_nowhere(runs) & ended_nowhere(others))
+    return paired_outcomes(solved(runs)[there], solved(others)[there])
 
 
 def of_each(
@@ -46,23 +61,24 @@ def of_each(
     return {name.format(value): at(value) for value in values}
 
 
-def median_of(values: Array) -> Measured:
-    """Of the runs that have a value."""
-    return median(values[~np.isnan(values)])
+def named(values: Array, *words: str) -> Share:
+    """Of the runs that have a word there, the share with one of these. What was not analysed does
+    not count as another word.
+
+    >>> named(np.array(["ideal", None, "fuzzy", "fuzzy"], object), "ideal")
+    Share(count=1, runs=3)
+    """
+    return share_of(np.isin([each for each in values if isinstance(each, str)], words))
 
 
-def known(values: Array) -> Array:
-    """Without what runs lack."""
-    return np.asarray(values[~np.isnan(values.astype(float))])
-
-
-def is_one_of(values: Array, *words: str) -> Array:
-    return np.isin(values.astype(str), words)
+def listed(runs: Table, column: str) -> Table:
+    """The runs that have a list there, be it an empty one."""
+    return runs.where(np.array([isinstance(each, list) for each in runs[column]], bool))
 
 
 def entries_share(runs: Table, column: str, word: str) -> Measured:
-    """Of all entries of a column of lists, the share that names a word (joined by +); resampled by
-    runs, since the entries of one run are not independent."""
+    """Of all entries of a column of lists, the share that names a word (joined by +); over runs,
+    since the entries of one run are not independent."""
     lists = [values if isinstance(values, list) else [] for values in runs[column]]
-    named = np.array([sum(word in str(each).split("+") for each in own) for own in lists], float)
-    return ratio_of_means(named, np.array([len(own) for own in lists], float))
+    hits = np.array([sum(word in str(each).split("+") for each in own) for own in lists], float)
+    return share_of_events(hits, np.array([len(own) for own in lists], float))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.studies.counting import is_one_of
+from dynascope.studies.counting import named
 from dynascope.studies.table import Table
 
 if TYPE_CHECKING:
@@ -17,5 +17,7 @@ def draw_counts(runs: Table, column: str, words: Sequence[str], ax: "Axes", titl
     """How many runs have each of several words in a column."""
     from dynascope import plots
 
-    counts = [int(is_one_of(runs[column], word).sum()) for word in words]
-    plots.bars(words, counts, ax, of=len(runs), title=title)
+    found = [named(runs[column], word) for word in words]
+    plots.bars(
+        words, [each.count for each in found], ax, of=[each.runs for each in found], title=title
+    )

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from dynascope.run import SOLVED_ACCURACY
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import of_each, solved
-from dynascope.studies.estimates import Measured, Resampled, mean, paired
+from dynascope.studies.counting import more_success, of_each
+from dynascope.studies.estimates import Exact, Jackknifed, Measured, mean
 from dynascope.studies.run_pictures import ACCURACIES
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure
@@ -95,6 +95,8 @@ ABLATIONS = {
     ),
 }
 _FAR = 0.1  # of accuracy: neighbours that differ by more
+_GUESS = 0.5  # the accuracy of a run that diverged, beside others of its seed
+_UNKNOWN = Exact(float("nan"), 0)
 
 
 def runs_of(tables: Tables, name: str) -> list[Table]:
@@ -105,31 +107,40 @@ def runs_of(tables: Tables, name: str) -> list[Table]:
 def nearest(values: Array, wanted: float) -> float:
     """The value of the grid that is nearest, by ratio."""
     found = np.unique(values)
+    if not len(found):
+        return wanted
     return float(found[np.argmin(np.abs(np.log(found / wanted)))])
 
 
 def by_seed(runs: Table, column: str, what: str = "accuracy") -> Array:
-    """[seeds, values]: by seed and by value of the option, both rising."""
+    """[seeds, values]: by seed and by value of the option, both rising; without seeds of which all
+    runs diverged."""
     parts = [part.in_order_of("seed")[what] for _, part in runs.by(column)]
-    return np.column_stack(parts) if parts else np.zeros((0, 0))
+    rows = np.column_stack(parts) if parts else np.zeros((0, 0))
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    return np.where(np.isnan(rows), _GUESS, rows)
 
 
 def _unsteady(tables: Tables, name: str) -> Measured:
     """How often the accuracy of one seed jumps between neighbouring values of the option."""
     accuracy = by_seed(runs_of(tables, name)[0], ABLATIONS[name].column)
-    return mean((np.abs(np.diff(accuracy, axis=1)) > _FAR).mean(axis=1))
+    return (
+        mean((np.abs(np.diff(accuracy, axis=1)) > _FAR).mean(axis=1)) if accuracy.size else _UNKNOWN
+    )
 
 
 def _smoother(tables: Tables, name: str) -> Measured:
     """The steps of the mean over seeds, over the steps of single seeds."""
     accuracy = by_seed(runs_of(tables, name)[0], ABLATIONS[name].column)
-    return Resampled(accuracy, _smoothness)
+    return Jackknifed(accuracy, _smoothness) if accuracy.size else _UNKNOWN
 
 
-def _smoothness(rows: Array) -> Array:
-    """Of [draws, seeds, values]."""
-    together = np.abs(np.diff(rows.mean(axis=1), axis=1)).mean(axis=1)
-    return np.asarray(together / np.abs(np.diff(rows, axis=2)).mean(axis=(1, 2)))
+def _smoothness(rows: Array) -> float:
+    """Of [seeds, values]; NaN where no accuracy differs. The mean of so many seeds still has some
+    of their noise: it is a little larger than of all seeds that there could be."""
+    together = np.abs(np.diff(rows.mean(axis=0))).mean()
+    alone = np.abs(np.diff(rows, axis=1)).mean()
+    return float(together / alone) if alone else float("nan")
 
 
 _ENDS = {f"{name} {end:g}": (name, end) for name, each in ABLATIONS.items() for end in each.ends}
@@ -140,8 +151,11 @@ def _worse_at(tables: Tables, where: str) -> Measured:
     name, end = _ENDS[where]
     column, parts = ABLATIONS[name].column, runs_of(tables, name)
     first = parts[0].where(parts[0][column] == nearest(parts[0][column], ABLATIONS[name].standard))
-    (last,) = (part.where(part[column] == end) for part in parts if end in part[column])
-    return paired(solved(last.matched(first)), solved(last))
+    for part in parts:
+        last = part.where(part[column] == end)
+        if len(last):
+            return more_success(last.matched(first), last)
+    return _UNKNOWN
 
 
 def _costs(tables: Tables, name: str) -> Measured:
@@ -150,14 +164,21 @@ def _costs(tables: Tables, name: str) -> Measured:
     three = tables[each.with_rows.name]
     two = [part.where(np.isin(part["seed"], three["seed"])) for part in runs_of(tables, name)]
     kept = [part for part in two if len(part) and {*part["seed"]} == {*three["seed"]}]
+    if not kept:
+        return _UNKNOWN
     values = set(np.concatenate([part[each.column] for part in kept]).tolist())
     shared = three.where(np.isin(three[each.column], [*values]))
-    ours = np.column_stack([_success_by_seed(part, each.column) for part in kept])
-    return paired(ours.mean(axis=1), _success_by_seed(shared, each.column).mean(axis=1))
+    gains = _success_by_seed(kept, each.column) - _success_by_seed([shared], each.column)
+    return mean(gains)
 
 
-def _success_by_seed(runs: Table, column: str) -> Array:
-    return by_seed(runs, column) > SOLVED_ACCURACY
+def _success_by_seed(parts: list[Table], column: str) -> Array:
+    """[seeds]: the share of solved runs of each; NaN if all of them diverged."""
+    rows = np.column_stack(
+        [part.in_order_of("seed")["accuracy"] for each in parts for _, part in each.by(column)]
+    )
+    unknown = np.isnan(rows).all(axis=1)
+    return np.where(unknown, np.nan, (rows > SOLVED_ACCURACY).mean(axis=1))
 
 
 CLAIMS = (

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynascope.studies.claims import Claim, Measure
-from dynascope.studies.counting import known, share_of
-from dynascope.studies.estimates import Measured
+from dynascope.studies.counting import share_of
+from dynascope.studies.estimates import Measured, known
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Tables

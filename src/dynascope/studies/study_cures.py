@@ -7,8 +7,9 @@ import numpy as np
 
 from dynascope.config import Config
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import of_each, solved
-from dynascope.studies.estimates import Measured, paired, ratio_of_means
+from dynascope.studies.counting import more_success, of_each
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import ratio_of_means
 from dynascope.studies.sources import PAPER, QUICK, StudySweep
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Table, Tables
@@ -78,16 +79,16 @@ def treated(tables: Tables, cure: str) -> Table:
 
 def _spikes(tables: Tables, cure: str) -> Measured:
     """Those of treated runs over those of the same seeds untreated; runs that diverged under
-    either are left out."""
+    either are left out, since their spikes are counted up to there only."""
     runs, others = treated(tables, cure), treated(tables, NONE)
     others = runs.matched(others)
-    there = ~np.isnan(runs["spikes"]) & ~np.isnan(others["spikes"])
+    there = np.isnan(runs["diverged"]) & np.isnan(others["diverged"])
     return ratio_of_means(runs["spikes"][there], others["spikes"][there])
 
 
 def _success(tables: Tables, cure: str) -> Measured:
     runs, others = treated(tables, cure), treated(tables, NONE)
-    return paired(solved(runs), solved(runs.matched(others)))
+    return more_success(runs, runs.matched(others))
 
 
 def _fewer(name: str, says: str, place: str, cures: list[str]) -> Claim:

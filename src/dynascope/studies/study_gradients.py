@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import known, median_of, of_each, share_of
-from dynascope.studies.estimates import Measured
+from dynascope.studies.counting import listed, of_each, share_of
+from dynascope.studies.estimates import Measured, known, median
 from dynascope.studies.examples import first_run
 from dynascope.studies.shared_sweeps import FULL_BATCH, MINI_BATCH, WIDE_BATCH, WIDE_FULL_BATCH
 from dynascope.studies.study import Study, StudyFigure
@@ -33,15 +33,15 @@ def _full(tables: Tables, dim: int, epochs: int = _LONG) -> Table:
 
 
 def _at_drops(tables: Tables, dim: int) -> Measured:
-    return median_of(_full(tables, dim).median_of("gradient_at_drops"))
+    return median(_full(tables, dim).median_of("gradient_at_drops"))
 
 
 def _part_at_drops(tables: Tables, part: str) -> Measured:
-    return median_of(_full(tables, 2).median_of(f"gradient_at_drops_{part}"))
+    return median(_full(tables, 2).median_of(f"gradient_at_drops_{part}"))
 
 
 def _at_spikes(tables: Tables, dim: int) -> Measured:
-    return median_of(_mini(tables, dim).median_of("gradient_at_spikes"))
+    return median(_mini(tables, dim).median_of("gradient_at_spikes"))
 
 
 def _together(tables: Tables, dim: int) -> Measured:
@@ -52,7 +52,7 @@ def _together(tables: Tables, dim: int) -> Measured:
 
 
 def _drops_within(tables: Tables, epochs: int) -> Measured:
-    runs = _full(tables, 2, epochs)
+    runs = listed(_full(tables, 2, epochs), "gradient_at_drops")
     return share_of(~np.isnan(runs.nth("gradient_at_drops", 0)))
 
 

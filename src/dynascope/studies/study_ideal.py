@@ -12,8 +12,8 @@ from dynascope.parameters import Parameters
 from dynascope.progress import Report
 from dynascope.run import Runs
 from dynascope.studies.claims import Claim, Measure
-from dynascope.studies.counting import is_one_of, share_of
-from dynascope.studies.estimates import Exact, Measured
+from dynascope.studies.counting import named
+from dynascope.studies.estimates import Exact, Measured, known
 from dynascope.studies.run_pictures import SUM_KINDS, draw_counts
 from dynascope.studies.sources import ENDS_ONLY, PAPER, QUICK, MadeRuns, MadeTable
 from dynascope.studies.study import Study, StudyFigure
@@ -83,9 +83,16 @@ HELD = _trained("ideal-trained-held", held=True)
 FREE = _trained("ideal-trained-free", held=False)
 
 
+def _with_gradient(tables: Tables) -> Table:
+    points = tables[APPROACHED.name]
+    return points.where((points["gradient_norm"] > 0) & (points["doubt"] > 0))
+
+
 def _slope(tables: Tables) -> Measured:
     """Of log gradient against log doubt, by least squares: 1 is "in proportion"."""
-    points = tables[APPROACHED.name]
+    points = _with_gradient(tables)
+    if len(points) < 2:
+        return Exact(float("nan"), len(points))
     x, y = np.log(points["doubt"]), np.log(points["gradient_norm"])
     return Exact(float(np.polyfit(x, y, 1)[0]), len(points))
 
@@ -94,25 +101,25 @@ def _at_confidence(least: float) -> Measure:
     """By how many tens the gradient norm there lies below what one would call none."""
 
     def measure(tables: Tables) -> Measured:
-        points = tables[APPROACHED.name]
-        first = int(np.flatnonzero(points["confidence"] >= least - 1e-12)[0])
-        return Exact(_ZERO - float(np.log10(points["gradient_norm"][first])), len(points))
+        points = _with_gradient(tables)
+        norms = points["gradient_norm"][points["confidence"] >= least - 1e-12]
+        return Exact(_ZERO - float(np.log10(norms[0])) if len(norms) else np.nan, len(points))
 
     return measure
 
 
 def _errors(tables: Tables) -> Measured:
-    built = tables[BUILT.name]
-    return Exact(float(np.sum(built["right"] < 1)), len(built))
+    right = known(tables[BUILT.name]["right"])
+    return Exact(float(np.sum(right < 1)) if len(right) else np.nan, len(right))
 
 
 def _clusters(tables: Tables) -> Measured:
-    built = tables[BUILT.name]
-    return Exact(float(abs(built["clusters"].max() - 6)), len(built))
+    clusters = known(tables[BUILT.name]["clusters"])
+    return Exact(float(abs(clusters.max() - 6)) if len(clusters) else np.nan, len(clusters))
 
 
 def _plain(source: MadeRuns) -> Measure:
-    return lambda tables: share_of(is_one_of(tables[source.name]["sum_kind"], "plain"))
+    return lambda tables: named(tables[source.name]["sum_kind"], "plain")
 
 
 CLAIMS = (

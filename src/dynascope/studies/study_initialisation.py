@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import known, share_of, solved_runs
-from dynascope.studies.estimates import Measured, paired
+from dynascope.studies.counting import share_of, solved_runs
+from dynascope.studies.estimates import Measured, known, paired
 from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, StudyFigure
@@ -22,9 +22,7 @@ def _solved(tables: Tables) -> Table:
 
 def _more_than_others(tables: Tables) -> Measured:
     runs = _solved(tables)
-    own, others = runs["attention_similarity"], runs["attention_similarity_others"]
-    there = ~np.isnan(own) & ~np.isnan(others)
-    return paired(own[there], others[there])
+    return paired(runs["attention_similarity"], runs["attention_similarity_others"])
 
 
 def _most_similar(tables: Tables) -> Measured:

@@ -6,7 +6,8 @@ import numpy as np
 
 from dynascope.studies.claims import Claim
 from dynascope.studies.counting import of_each
-from dynascope.studies.estimates import Measured, ratio_of_means
+from dynascope.studies.estimates import Measured
+from dynascope.studies.paired_estimates import ratio_of_means, share_of_events
 from dynascope.studies.shared_sweeps import FULL_BATCH
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Table, Tables
@@ -26,10 +27,10 @@ def _runs(tables: Tables, dim: int) -> Table:
 
 
 def _share(runs: Table, named: tuple[str, ...], among: tuple[str, ...]) -> Measured:
-    """Of plateaus with some verdicts, those with others; resampled by runs."""
+    """Of plateaus with some verdicts, those with others; over runs."""
     lists = [each if isinstance(each, list) else [] for each in runs["plateau_verdicts"]]
     hits = np.array([sum(each in named for each in own) for own in lists], float)
-    return ratio_of_means(hits, np.array([sum(each in among for each in own) for own in lists]))
+    return share_of_events(hits, np.array([sum(each in among for each in own) for own in lists]))
 
 
 def _are_saddles(tables: Tables, dim: int) -> Measured:
@@ -45,8 +46,7 @@ def _more_than_chance(tables: Tables, dim: int) -> Measured:
     """The way off along the five most negative directions, over what a random way has."""
     runs = _runs(tables, dim)
     own, chance = (runs.median_of(f"plateau_escape_{name}") for name in ("five", "chance"))
-    there = ~np.isnan(own) & ~np.isnan(chance)
-    return ratio_of_means(own[there], chance[there])
+    return ratio_of_means(own, chance)
 
 
 CLAIMS = (

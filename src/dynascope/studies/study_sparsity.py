@@ -6,8 +6,9 @@ import numpy as np
 
 from dynascope.analysis_columns import DECLARATIONS
 from dynascope.studies.claims import Claim
-from dynascope.studies.counting import known, of_each, solved
-from dynascope.studies.estimates import Measured, difference_of_means, rank_correlation
+from dynascope.studies.counting import of_each, solved
+from dynascope.studies.estimates import Measured, difference_of_means
+from dynascope.studies.paired_estimates import rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT, NARROW, WIDTH, WIDTHS
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Table, Tables
@@ -34,7 +35,7 @@ def shaped(tables: Tables, dim: int, hidden: int) -> Table:
 def _denser(runs: Table, eps: float) -> Measured:
     """Mean sparsity of solved runs minus that of the others."""
     learnt, values = solved(runs), runs[COLUMNS[eps]]
-    return difference_of_means(known(values[learnt]), known(values[~learnt]))
+    return difference_of_means(values[learnt], values[~learnt])
 
 
 def _at_threshold(tables: Tables, eps: float) -> Measured:

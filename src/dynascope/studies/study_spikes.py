@@ -4,12 +4,11 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import entries_share
-from dynascope.studies.estimates import Measured, rank_correlation
+from dynascope.studies.estimates import Measured
 from dynascope.studies.examples import opened
+from dynascope.studies.paired_estimates import rank_correlation
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, StudyFigure
 from dynascope.studies.table import Tables
@@ -31,8 +30,7 @@ def _goes_with(column: str) -> Measure:
 
     def measure(tables: Tables) -> Measured:
         runs = tables[DEFAULT.name]
-        there = ~np.isnan(runs[column]) & ~np.isnan(runs["spikes"])
-        return rank_correlation(runs[column][there], runs["spikes"][there])
+        return rank_correlation(runs[column], runs["spikes"])
 
     return measure
 

@@ -8,8 +8,8 @@ from dynascope.analysis.thresholds import LEAD_PAIRS
 from dynascope.analysis_columns import PARTS
 from dynascope.number_text import percent
 from dynascope.studies.claims import Claim, Measure
-from dynascope.studies.counting import known, median_of, of_each, share_of, solved_runs
-from dynascope.studies.estimates import Measured
+from dynascope.studies.counting import listed, of_each, share_of, solved_runs
+from dynascope.studies.estimates import Measured, known, median
 from dynascope.studies.examples import most_of
 from dynascope.studies.shared_sweeps import DEFAULT
 from dynascope.studies.study import Study, StudyFigure
@@ -40,7 +40,7 @@ def _of_two_drops(tables: Tables) -> Table:
 
 
 def _two_drops(tables: Tables) -> Measured:
-    return share_of(_solved(tables).nth("drop_epochs", 1) > 0)
+    return share_of(listed(_solved(tables), "drop_epochs").nth("drop_epochs", 1) > 0)
 
 
 def _sum_first(tables: Tables, heights: str) -> Measured:
@@ -50,11 +50,11 @@ def _sum_first(tables: Tables, heights: str) -> Measured:
 
 def _gap(tables: Tables) -> Measured:
     runs = _of_two_drops(tables)
-    return median_of(runs.nth("drop_epochs", 1) - runs.nth("drop_epochs", 0))
+    return median(runs.nth("drop_epochs", 1) - runs.nth("drop_epochs", 0))
 
 
 def _at(column: str, drop: int) -> Measure:
-    return lambda tables: median_of(_of_two_drops(tables).nth(column, drop))
+    return lambda tables: median(_of_two_drops(tables).nth(column, drop))
 
 
 def _clusters_at_first(tables: Tables) -> Measured:
@@ -97,7 +97,7 @@ CLAIMS = (
         "soon after",
         "the second drop follows soon after the first",
         "section 4.3",
-        "epochs between the first two drops of solved runs, median",
+        "epochs between the first two drops of solved runs that have two, median",
         _gap,
         effect=_SOON,
         side="below",
@@ -106,7 +106,8 @@ CLAIMS = (
         "weights jump at the first drop",
         "at the first drop all weights move rapidly",
         "section 4.3",
-        "speed of the weights in the first drop over that around it, median of solved runs",
+        "speed of the weights in the first drop over that around it, median of solved runs of two "
+        "drops",
         _at("speed_at_drops", 0),
         effect=_JUMP,
     ),
@@ -114,7 +115,8 @@ CLAIMS = (
         "no jump at the second",
         "the second drop is no clear change in the dynamics of the weights",
         "section 4.3",
-        "speed of the weights in the second drop over that around it, median of solved runs",
+        "speed of the weights in the second drop over that around it, median of solved runs of two "
+        "drops",
         _at("speed_at_drops", 1),
         effect=_JUMP,
         side="below",
@@ -123,7 +125,8 @@ CLAIMS = (
         "a steady feed-forward",
         "the feed-forward moves at a steady speed, also while the loss drops",
         "section 4.3",
-        "speed of the feed-forward in a drop over that around it, median of solved runs",
+        "speed of the feed-forward in a drop over that around it, median of solved runs of two "
+        "drops",
         {name: _at("speed_at_drops_feed_forward", drop) for name, drop in _DROPS.items()},
         effect=_JUMP,
         side="below",

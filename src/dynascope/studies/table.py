@@ -42,8 +42,16 @@ class Table:
         own = [each for each in SCALARS.names if each not in (*PLACES, *NOT_THE_RUNS_OWN)]
         found = runs.table([*own, *columns_of(kinds)])
         found = found.sort_by([("seed", "ascending"), ("id", "ascending")])
-        columns = {each: _array(found[each].to_pylist()) for each in found.column_names}
-        return cls(columns, name, runs)
+        return cls.of_values(
+            {each: found[each].to_pylist() for each in found.column_names}, name, runs
+        )
+
+    @classmethod
+    def of_values(
+        cls, columns: Mapping[str, Sequence[Any]], name: str, runs: "Runs | None" = None
+    ) -> "Table":
+        """Columns of plain values, None where a run has none."""
+        return cls({each: _array(values) for each, values in columns.items()}, name, runs)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -62,7 +70,10 @@ class Table:
         mask = np.ones(len(self), bool)
         for name, wanted in options.items():
             column = self[name.rpartition(".")[2]]
-            mask &= np.array([_same(value, wanted) for value in column.tolist()], bool)
+            if wanted == "none" or isinstance(wanted, list):
+                mask &= np.array([_same(value, wanted) for value in column.tolist()], bool)
+            else:
+                mask &= column == wanted
         return self.where(mask)
 
     def by(self, name: str) -> "Iterator[tuple[Any, Table]]":
@@ -113,7 +124,7 @@ Tables = Mapping[str, Table]
 def _same(value: Any, wanted: Any) -> bool:
     if wanted == "none":
         return value is None or value != value
-    return bool(list(value) == list(wanted) if isinstance(wanted, list) else value == wanted)
+    return isinstance(value, list) and value == wanted
 
 
 def _listed(values: Any) -> list[Any]:
