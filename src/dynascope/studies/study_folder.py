@@ -2,7 +2,9 @@
 
     study.json      which studies, at which scale
     runs/SOURCE/    a store for each source
-    report.html, claims.json, data/
+    report.html, claims.json
+    data/, figures/ of each figure its numbers as CSV, and itself as SVG
+    timings.json    how long each source took, over all sittings
 """
 
 import json
@@ -15,6 +17,10 @@ from dynascope.store.files import writing
 
 ABOUT = "study.json"
 REPORT = "report.html"
+RUNS = "runs"
+CLAIMS = "claims.json"
+DATA = "data"
+FIGURES = "figures"
 FORMAT = 1
 
 
@@ -57,7 +63,7 @@ class StudyFolder:
         return {"format": FORMAT, "scale": self.scale, "studies": list(self.studies)}
 
     def runs(self, source: str) -> Path:
-        return self.path / "runs" / source
+        return self.path / RUNS / source
 
     def _refuse_strangers(self) -> None:
         if self.path.exists() and not self.path.is_dir():
@@ -96,3 +102,8 @@ def _sound(told: object) -> bool:
         and isinstance(told.get("studies"), list)
         and all(isinstance(name, str) for name in told["studies"])
     )
+
+
+def stores_of(path: Path) -> dict[str, Path]:
+    """The folders of runs of a folder of studies, by source."""
+    return {each.name: each for each in sorted((path / RUNS).glob("[!.]*")) if each.is_dir()}

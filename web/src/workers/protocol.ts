@@ -62,6 +62,7 @@ export interface SceneRequest {
 /** The first message to every worker. */
 export interface WorkerStart {
   answers: MessagePort | null; // who answers its questions; null: the server
+  server: string; // where that has the runs
 }
 
 export type ToWorker =
