@@ -38,7 +38,9 @@ examples:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="FOLDER", help="a folder of runs or of studies, or RUN to start with one")
+    parser.add_argument(
+        "runs", metavar="FOLDER", help="a folder of runs or of studies, or RUN to start with one"
+    )
     parser.add_argument(
         "--port", metavar="N", type=number, default=0, help="(default: any free port)"
     )

@@ -1,4 +1,4 @@
-"""The routes of a folder of runs, and the application that answers them; API.md has their shapes."""
+"""The routes of a folder of runs, and the application of them; API.md has their shapes."""
 
 import re
 import sys

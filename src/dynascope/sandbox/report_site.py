@@ -54,13 +54,14 @@ class ReportSite:
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             inside = _IN_STORE.fullmatch(scope["path"])
-            if inside is None or inside[1] not in self._stores:
-                return await own(scope, receive, send)
-            try:
-                store = await run_in_threadpool(self._store, inside[1])
-            except DynascopeError:
-                return await own({**scope, **_place(f"{STORES}/{inside[1]}/")}, receive, send)
-            await store({**scope, **_place(inside[2])}, receive, send)
+            app = own
+            if inside is not None and inside[1] in self._stores:
+                try:
+                    app = await run_in_threadpool(self._store, inside[1])
+                    scope = {**scope, **_place(inside[2])}
+                except DynascopeError:  # `own` says why
+                    scope = {**scope, **_place(f"{STORES}/{inside[1]}/")}
+            await app(scope, receive, send)
 
         return answer
 
@@ -82,8 +83,8 @@ class ReportSite:
         name = request.path_params["name"]
         if name not in self._stores:
             raise RequestError(404, "There is nothing at this address.")
-        self._store(name)
-        raise RequestError(503, "Try again.")  # it can be opened by now
+        self._store(name)  # raises the sentence
+        raise RequestError(503, "Reload the page.")  # it can be opened by now
 
     def _page(self, request: Request) -> Response:
         parameters(request.url.query)

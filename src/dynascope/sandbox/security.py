@@ -216,7 +216,7 @@ def static_file(folder: Path, path: bytes) -> Path | None:
 
     The only place where a request becomes a file's name. Links are followed within the folder only.
     """
-    if not _PATH.fullmatch(path) or path.endswith(b"/") and path != b"/":
+    if not _PATH.fullmatch(path) or (path.endswith(b"/") and path != b"/"):
         return None
     try:
         root = folder.resolve(strict=True)

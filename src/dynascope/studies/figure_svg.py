@@ -80,10 +80,10 @@ def _rename(root: ElementTree.Element, name: str) -> None:
     names: dict[str, str] = {}
     for element in root.iter():
         own = element.attrib.pop("id", None)
-        if own in used:
+        if own is not None and own in used:
             names[own] = f"{name}-{len(names) + 1}"
             element.set("id", names[own])
     for element in root.iter():
         for key, value in element.attrib.items():
-            if "url(#" in value or key == "href" and value.startswith("#"):
+            if "url(#" in value or (key == "href" and value.startswith("#")):
                 element.set(key, _REFERENCE.sub(lambda m: f"#{names.get(m[1], m[1])}", value))

@@ -6,7 +6,7 @@
   const ADDRESS = /^runs\/([\w.-]+)\/#v=1&run=([0-9a-f]+)&t=(\d+)$/;
   const served = document.documentElement.hasAttribute("data-served");
   const box = document.getElementById("run-box");
-  const [title, command, copy, close] = ["h2", "code", ".copy", ".close"].map((each) =>
+  const [title, command, copy, close] = ["h2", ".command", ".copy", ".close"].map((each) =>
     box.querySelector(each),
   );
   let opener = null;

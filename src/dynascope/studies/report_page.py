@@ -236,7 +236,7 @@ _PAGE = """\
 <h2 id="run-title"></h2>
 <p>This command opens the run in the sandbox. In a page that <code>dynascope show</code> serves, a
 click opens it at once.</p>
-<code></code>
+<code class="command"></code>
 <div><button class="copy">Copy</button><button class="close">Close</button></div>
 </div>
 <script>{script}</script>

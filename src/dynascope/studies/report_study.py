@@ -72,13 +72,17 @@ def _claim(study: str, found: Judgement) -> Html:
     )
     return tag(
         "article",
-        tag("header", tag("h3", claim.says[:1].upper() + claim.says[1:]), verdict),
-        tag("p", f"{claim.place}. Counted: {claim.counted}."),
+        tag("header", tag("h3", _sentence(claim.says)), verdict),
+        tag("p", f"{_sentence(claim.place)}. Counted: {claim.counted}."),
         tag("p", rule(claim, method), class_="quiet"),
         _measures(found),
         id=claim_id(study, claim.name),
         class_=f"claim {style_class(found.verdict)}",
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _measures(found: Judgement) -> Html:
@@ -88,10 +92,10 @@ def _measures(found: Judgement) -> Html:
         tag(
             "tr",
             *([tag("th", each.condition, scope="row")] if named else []),
-            tag("td", number(each.value, each.method), class_="number"),
-            tag("td", interval(each.interval, each.method), class_="number"),
-            tag("td", confidence(each.error), class_="number"),
-            tag("td", f"{each.runs:,}", class_="number"),
+            tag("td", number(each.value, each.method)),
+            tag("td", interval(each.interval, each.method)),
+            tag("td", confidence(each.error)),
+            tag("td", f"{each.runs:,}"),
             tag("td", each.method),
             tag(
                 "td",
@@ -129,10 +133,6 @@ def _seeds(table: Table) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Html]) -> Html:
-    numbers = ("Value", "Interval", "Level", "Runs")
-    cells = (
-        tag("th", each, scope="col", class_="number" if each in numbers[:3] else None)
-        for each in head
-    )
+    cells = (tag("th", each, scope="col") for each in head)
     table = tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows))
     return tag("div", table, class_="scroll")

@@ -1,7 +1,7 @@
 """What studies found: tables, verdicts, figures; and the claims as plain values."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,5 +130,3 @@ def _claim_to_dict(found: Judgement) -> dict[str, Any]:
             for one in found.measures
         ],
     }
-
-

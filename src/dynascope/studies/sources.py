@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynascope.engine import train
 from dynascope.findings.keep_analyses import complete
 from dynascope.progress import Report
 from dynascope.run import Runs
@@ -54,7 +53,7 @@ class StudySweep:
 
 @dataclass(frozen=True)
 class MadeRuns:
-    """Runs that a grid cannot describe: `make` trains those of some seeds, in memory, in seconds."""
+    """Runs that a grid cannot describe: `make` trains those of some seeds, in memory."""
 
     name: str
     make: Callable[[range, Execution, Report | None], Runs]

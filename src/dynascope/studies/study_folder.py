@@ -1,10 +1,10 @@
 """The folder of studies: what was asked for, the runs by source, the report.
 
-    study.json      which studies, at which scale
-    runs/SOURCE/    a store for each source
-    report.html, claims.json
-    data/, figures/ of each figure its numbers as CSV, and itself as SVG
-    timings.json    how long each source took, over all sittings
+study.json      which studies, at which scale
+runs/SOURCE/    a store for each source
+report.html, claims.json
+data/, figures/ of each figure its numbers as CSV, and itself as SVG
+timings.json    how long each source took, over all sittings
 """
 
 import json
