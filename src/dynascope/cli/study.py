@@ -164,7 +164,9 @@ def _stopped(why: str, folder: "StudyFolder") -> int:
 def _report(results: "StudyResults", folder: "StudyFolder", seconds: float) -> None:
     from dynascope.cli.run_table import duration
     from dynascope.cli.study_tables import print_timings
+    from dynascope.studies.catalogue import ALL, NAMES
     from dynascope.studies.claims import VERDICTS
+    from dynascope.studies.sources import QUICK
     from dynascope.studies.study_folder import REPORT
 
     found = [each.verdict for result in results for each in result.judgements]
@@ -173,5 +175,6 @@ def _report(results: "StudyResults", folder: "StudyFolder", seconds: float) -> N
     print_timings(str(folder.path))
     print(f"The report is {folder.path / REPORT}; open it in a browser.")
     print(f"Next: dynascope show {folder.path}")
-    if folder.scale == "quick":
-        print(f"Next: dynascope study {' '.join(folder.studies)} --scale paper --dry-run")
+    if folder.scale == QUICK:
+        names = ALL if folder.studies == NAMES else " ".join(folder.studies)
+        print(f"Next: dynascope study {names} --scale paper --dry-run")

@@ -58,11 +58,13 @@ def _plain(element: ElementTree.Element, above: str) -> None:
     link = element.attrib.pop(_XLINK, None)
     if link is None:
         return
-    element.set("href", "".join(link.split()) if link.startswith("data:") else link)
+    if element.tag != "a":  # a marker that is drawn again, or an image
+        element.set("href", "".join(link.split()) if link.startswith("data:") else link)
+        return
+    element.attrib.pop("target", None)
     run = _RUN.fullmatch(link)
-    if run is not None:
+    if run is not None:  # nothing else is linked to
         source, name, epoch = run.groups()
-        element.attrib.pop("target", None)
         element.set("href", f"{above}runs/{source}/#v=1&run={name}&t={epoch}")
         element.set("class", "run")
 
