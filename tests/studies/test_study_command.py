@@ -16,6 +16,7 @@ from sweeping import namespaces
 
 import dynascope as ds
 from dynascope.cli import main
+from dynascope.store.lock import locked
 from dynascope.studies.catalogue import NAMES
 from dynascope.sweeps.driver import carry_out
 from dynascope.sweeps.grid import Grid
@@ -177,3 +178,11 @@ def test_a_full_disk_is_one_sentence_and_nothing_is_lost(size: int, tmp_path: Pa
     alone = subprocess.run([*SMALL, *BOTH, "--quiet"], cwd=tmp_path, env=ENVIRONMENT, check=False)
     assert alone.returncode == 0
     assert (kept / "s/report.html").read_bytes() == (tmp_path / "s/report.html").read_bytes()
+
+
+def test_two_at_once_do_not_disturb_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s").mkdir()
+    with locked(Path("s")):
+        code, _, error = printed(capsys, *BOTH)
+    assert code == 2
+    assert "is sweeping into it; wait until it ends, or add --wait." in error

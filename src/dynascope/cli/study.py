@@ -63,6 +63,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="WHERE",
         help="auto ($RAY_ADDRESS, or a cluster on this machine), an ADDRESS, or local",
     )
+    how.add_argument("--wait", action="store_true", help="wait for another study of FOLDER to end")
 
 
 def run(options: Namespace) -> int:
@@ -112,7 +113,7 @@ def _execution(options: Namespace) -> "Execution":
         raise DynascopeError(
             "--threads: cannot be combined with --ray, where each shard takes one core."
         )
-    return check_execution(Execution(threads=options.threads, ray=options.ray))
+    return check_execution(Execution(threads=options.threads, ray=options.ray, wait=options.wait))
 
 
 def _carry_out(folder: "StudyFolder", execution: "Execution", quiet: bool) -> int:

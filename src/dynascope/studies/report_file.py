@@ -5,7 +5,7 @@ The same runs give the same bytes: nothing says when, where or by whom they were
 
 from pathlib import Path
 
-from dynascope.new_file import write_new_file
+from dynascope.new_file import clear_unfinished, write_new_file
 from dynascope.store.files import writing
 from dynascope.studies.report_figures import drawn_figures
 from dynascope.studies.report_page import report_page
@@ -14,12 +14,13 @@ from dynascope.studies.study_folder import CLAIMS, DATA, FIGURES, REPORT
 
 
 def write_report(results: StudyResults) -> None:
-    """The report last: where it is, all else is."""
+    """The report last: where it is, all else is. No other process writes there meanwhile."""
     figures = drawn_figures(results)
     folder = results.folder
-    for place in (DATA, FIGURES):
-        with writing(folder / place):
-            (folder / place).mkdir(parents=True, exist_ok=True)
+    for place in (folder, folder / DATA, folder / FIGURES):
+        with writing(place):
+            place.mkdir(parents=True, exist_ok=True)
+        clear_unfinished(place)
     for each in figures:
         _write(folder / DATA / f"{each.name}.csv", each.data)
         _write(folder / FIGURES / f"{each.name}.svg", each.file)

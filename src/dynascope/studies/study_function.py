@@ -7,6 +7,7 @@ from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.progress import Report, reporter
 from dynascope.store.files import PathLike, path_of
+from dynascope.store.lock import locked
 from dynascope.studies.catalogue import NAMES, check_studies, study_of
 from dynascope.studies.report_file import write_report
 from dynascope.studies.results import StudyResult, StudyResults
@@ -60,15 +61,16 @@ def carry_out_studies(
     studies = [study_of(name) for name in folder.studies]
     _check_extras(studies, execution)
     folder.claim()
-    timings = Timings(folder.path)
-    for source in sources_of(studies):
+    with locked(folder.path, execution.wait, pause):
+        timings = Timings(folder.path)
+        for source in sources_of(studies):
+            pause()
+            with timings.of(source.name, report_of(source)) as report:
+                source.prepare(folder.runs(source.name), folder.scale, execution, report, pause)
         pause()
-        with timings.of(source.name, report_of(source)) as report:
-            source.prepare(folder.runs(source.name), folder.scale, execution, report, pause)
-    pause()
-    with timings.of(REPORT, None):
-        results = read_results(folder)
-        write_report(results)
+        with timings.of(REPORT, None):
+            results = read_results(folder)
+            write_report(results)
     return results
 
 
