@@ -1,4 +1,4 @@
-"""`dynascope show` of a folder of studies: the report, and every folder of runs that it leads to."""
+"""`dynascope show` of a folder of studies: the report, and all folders of runs behind it."""
 
 import json
 import re
@@ -67,8 +67,9 @@ def test_a_changed_report_gets_no_other_policy(server: Server, store: Path) -> N
 def test_every_source_has_its_sandbox(name: str, server: Server, store: Path) -> None:
     assert server.get(f"/runs/{name}/").body == FILES["index.html"]
     assert server.get(f"/runs/{name}/kernel.wasm").body == FILES["kernel.wasm"]
-    assert server.get(f"/runs/{name}/").headers["content-security-policy"] == (
-        HEADERS["Content-Security-Policy"]
+    assert (
+        server.get(f"/runs/{name}/").headers["content-security-policy"]
+        == (HEADERS["Content-Security-Policy"])
     )
     about = server.get(f"/runs/{name}/api/store").json
     assert (about["name"], about["runs"]) == (name, 8)
@@ -89,14 +90,19 @@ def test_epochs_that_were_not_kept_are_computed_again(
     assert found.body == full.parameters(epoch).flat.tobytes()
 
 
+NOTHING = (
+    *("/runs", "/runs/", "/runs/default", "/runs/nothing/", "/x", "/api/store"),
+    *("/study.json", "/report.html", "/claims.json", "/index.html", "/data/", "/timings.json"),
+    *("/runs/.hidden/", "/runs/default/../width/", "/runs//default/", "/runs/default//"),
+    *("/runs/default/runs/", "/runs/default/sweep.json", "/runs/default/runs/default/"),
+    *("/runs/default/index.html/", "/runs/default/api/run/x"),
+)
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        *[(path, 404) for path in ("/runs", "/runs/", "/runs/default", "/runs/nothing/", "/x")],
-        *[(path, 404) for path in ("/study.json", "/report.html", "/claims.json", "/index.html")],
-        *[(path, 404) for path in ("/runs/.hidden/", "/runs/default/../width/", "/runs//default/")],
-        *[(path, 404) for path in ("/runs/default/runs/", "/runs/default/sweep.json", "/api/store")],
-        *[(path, 404) for path in ("/runs/default/index.html/", "/runs/default/api/run/x")],
+        *[(path, 404) for path in NOTHING],
         ("/runs/damaged/", 422),
         ("/runs/damaged/api/store", 422),
         ("/?x=1", 400),

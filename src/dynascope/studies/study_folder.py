@@ -8,12 +8,14 @@ timings.json    how long each source took, over all sittings
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.new_file import write_new_file
 from dynascope.store.files import writing
+from dynascope.store.writable import check_creatable
 
 ABOUT = "study.json"
 REPORT = "report.html"
@@ -66,7 +68,9 @@ class StudyFolder:
         return self.path / RUNS / source
 
     def _refuse_strangers(self) -> None:
-        if self.path.exists() and not self.path.is_dir():
+        if not self.path.exists():
+            check_creatable(Path(os.path.abspath(self.path)), self.path)
+        elif not self.path.is_dir():
             raise expected(str(self.path), "a folder", Description("a file"))
         strangers = sorted(each.name for each in self.path.glob("[!.]*"))
         if strangers:

@@ -171,7 +171,7 @@ def test_it_is_printed_whole(from_disk: Any, tmp_path: Path) -> None:
         "(all) => all.map((e) => e.getBoundingClientRect().toJSON())"
     )
     assert len(boxes) == 2
-    assert all(0 <= box["x"] and box["right"] <= 688 and box["height"] <= 1016 for box in boxes)
+    assert all(box["x"] >= 0 and box["right"] <= 688 and box["height"] <= 1016 for box in boxes)
     assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert report.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
     assert report.page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
