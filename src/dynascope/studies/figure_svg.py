@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 if TYPE_CHECKING:
-    from dynascope.plots._look import PublicationFigure
+    from matplotlib.figure import Figure
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 _RUN = re.compile(r"#run=([A-Za-z0-9._-]+)#([0-9a-f]{20})@([0-9]+)", re.ASCII)
@@ -20,7 +20,7 @@ _FONT = "'DejaVu Sans'"
 _FONTS = f"{_FONT}, Verdana, sans-serif"  # where there is no such font
 
 
-def svg_of(figure: "PublicationFigure", name: str, above: str = "") -> str:
+def svg_of(figure: "Figure", name: str, above: str = "") -> str:
     """The figure as an element; `name` begins its ids, `above` its links to runs."""
     file = StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
@@ -38,7 +38,7 @@ def svg_of(figure: "PublicationFigure", name: str, above: str = "") -> str:
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
 
 
-def svg_file(figure: "PublicationFigure", name: str) -> str:
+def svg_file(figure: "Figure", name: str) -> str:
     """The figure as a file of its own, in a folder beside the runs."""
     element = svg_of(figure, name, above="../").replace(
         "<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1
