@@ -178,7 +178,7 @@ def _row(result: StudyResult, found: Judgement) -> Html:
     told = [_measured(each) for each in found.measures[:_MOST_CONDITIONS]]
     link = f"#{claim_id(result.name, claim.name)}"
     if more := len(found.measures) - len(told):
-        told.append(tag("a", f"and {counted(more, 'condition')} more", href=link, class_="line"))
+        told.append(tag("a", f"and {counted(more, 'more condition')}", href=link, class_="line"))
     return tag(
         "tr",
         tag("th", tag("a", result.name, href=f"#{result.name}"), scope="row"),

@@ -54,7 +54,8 @@ def _figure(figure: DrawnFigure) -> Html:
         data_file=f"{DATA}/{figure.name}.csv",
     )
     caption = tag("figcaption", figure.caption, " ", tag("span", link, class_="file"))
-    drawing = tag("div", Html(figure.element), class_="paper", tabindex=0, role="region")
+    named = {"role": "region", "aria_label": figure.name, "tabindex": 0}  # keys can scroll it
+    drawing = tag("div", Html(figure.element), class_="paper", **named)
     return tag("figure", drawing, caption, id=f"figure-{figure.name}")
 
 
@@ -87,22 +88,22 @@ def _sentence(text: str) -> str:
 
 def _measures(found: Judgement) -> Html:
     named = any(each.condition for each in found.measures)
-    head = ("Value", "Interval", "Level", "Runs", "Method", "Verdict")
+    head = ("Verdict", "Value", "Interval", "Level", "Runs", "Method")
     rows = [
         tag(
             "tr",
             *([tag("th", each.condition, scope="row")] if named else []),
-            tag("td", number(each.value, each.method)),
-            tag("td", interval(each.interval, each.method)),
-            tag("td", confidence(each.error)),
-            tag("td", f"{each.runs:,}"),
-            tag("td", each.method),
             tag(
                 "td",
                 tag("span", sign(each.verdict), class_="sign", aria_hidden="true"),
                 f" {each.verdict}",
                 class_=f"verdict {style_class(each.verdict)}",
             ),
+            tag("td", number(each.value, each.method)),
+            tag("td", interval(each.interval, each.method)),
+            tag("td", confidence(each.error)),
+            tag("td", f"{each.runs:,}"),
+            tag("td", each.method),
         )
         for each in found.measures
     ]
