@@ -71,6 +71,6 @@ def refused(refusal: RequestError, path: str) -> Response:
     """A refusal as an answer: JSON for programs, a line of text for people."""
     headers = {"Cache-Control": "no-store", **refusal.headers}
     if "/api/" in path:
-        body = json.dumps({"error": refusal.why})
+        body = json.dumps({"error": refusal.why, **refusal.more})
         return Response(body, refusal.status, headers, "application/json")
     return Response(f"dynascope: {refusal.why}\n", refusal.status, headers, "text/plain")

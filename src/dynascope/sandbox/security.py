@@ -50,11 +50,18 @@ HEADERS = {
 
 
 class RequestError(Exception):
-    """A request that is not answered: a status, and one sentence that says why."""
+    """A request that is not answered: a status, and one sentence that says why; `more` is for
+    programs."""
 
-    def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        why: str,
+        headers: dict[str, str] | None = None,
+        more: dict[str, int] | None = None,
+    ) -> None:
         super().__init__(why)
-        self.status, self.why, self.headers = status, why, headers or {}
+        self.status, self.why, self.headers, self.more = status, why, headers or {}, more or {}
 
 
 # ---- what a request looks like ------------------------------------------------------------------

@@ -107,7 +107,7 @@ class Sandbox(LocalServer):
     ) -> None:
         site = StoreSite(folder, shown or Shown(), static or client.FOLDER)
         super().__init__(site, host, port, _fragment(shown or Shown()))
-        self.library = site.library
+        self.library, self.workers = site.library, site.workers
 
 
 def _fragment(shown: Shown) -> str:

@@ -33,15 +33,15 @@ class StoreSite:
     ) -> None:
         client.check_built(static)
         self.library = Library(folder)
-        self._workers = workers or Workers()
-        own = self._workers
+        self.workers = workers or Workers()
+        own = self.workers
         self._api = Api(self.library, own.background, own.replaying, static, shown)
 
     def application(self) -> ASGIApp:
         return answering(self._api.routes())
 
     def close(self, seconds: float) -> bool:
-        return self._workers.close(seconds)
+        return self.workers.close(seconds)
 
     def __str__(self) -> str:
         return many(len(self.library.opened.runs), "run")

@@ -183,10 +183,16 @@ def test_it_is_printed_whole(from_disk: Any, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client as it is built now."""
     client.check_built(client.FOLDER)
-    static = tmp_path_factory.mktemp("client") / "static"
-    shutil.copytree(client.FOLDER, static)
+    copy = tmp_path_factory.mktemp("client") / "static"
+    shutil.copytree(client.FOLDER, copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path, static: Path) -> Iterator[Server]:
     with show(static, folder, "--no-open") as running:
         yield running
 
@@ -239,3 +245,23 @@ def test_the_docs_are_below_a_source_too(served: ReportPage, server: Server) -> 
     served.page.goto(f"{server.origin}/runs/width/docs/glossary.html")
     expect(served.page.locator("h1").first).to_be_visible()
     served.page.wait_for_load_state("networkidle")
+
+
+def test_a_long_way_to_an_epoch_tells_how_far_it_is(
+    browser: Browser, static: Path, tmp_path: Path
+) -> None:
+    """The server works for a few epochs a request, as it would of a model that takes long."""
+    config = ds.Config().replace({"training.epochs": 200, "record.weights_every": 0})
+    run = ds.train(config.replace({"record.state_every": 0}), [0], progress=False)[0]
+    ds.Runs([run]).save(tmp_path / "store")
+    slow = "from dynascope.sandbox.replay_answers import Replays\n"
+    slow += "Replays.__init__.__defaults__ = (0.01,)"
+    with show(static, tmp_path / "store", "--no-open", change=slow) as running:
+        opened = Sandbox(browser, running.address)
+        opened.page.goto(f"{running.address}#v=1&run={run.id}&t=190")
+        note = opened.page.locator(".weights-note").first
+        expect(note).to_have_text(re.compile(r"^recomputing: \d+ of 190 epochs"))
+        opened.shows(190)
+        expect(note).to_have_text("recomputed")
+        opened.context.close()
+        assert all("503" in each for each in opened.problems)  # "ask again"
