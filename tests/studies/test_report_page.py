@@ -46,7 +46,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="session")
 def page(studied: StudyResults) -> Page:
-    return Page((studied.folder / "report.html").read_text(encoding="utf-8"))
+    return Page(studied.report.read_text(encoding="utf-8"))
 
 
 def test_it_tells_every_claim_with_its_verdict(page: Page, studied: StudyResults) -> None:
