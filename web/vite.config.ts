@@ -22,6 +22,7 @@ const withoutOldAssets: Plugin = {
 
 export default defineConfig({
   root: here("."),
+  base: "./", // a folder of runs may be served below any path
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: OUT,

@@ -67,6 +67,7 @@ _PLACES = {  # where people find what they call so
     **dict.fromkeys(("grad", "gradient", "loss"), "ds.loss_and_gradient"),
     **dict.fromkeys(("plot", "show", "draw", "figure"), "ds.plots.figure(layout, run)"),
     **dict.fromkeys(("film", "video", "record"), "ds.movie(run, path)"),
+    **dict.fromkeys(("studies", "claims", "reproduce", "replicate"), 'ds.study("all")'),
     **dict.fromkeys(("init", "initialize", "init_weights"), "ds.initial_parameters(config, seed)"),
 }
 _LATER = {

@@ -58,6 +58,11 @@ class EpochReplay:
             self._remember()
         return rows
 
+    @property
+    def reached(self) -> int:
+        """The epoch that was computed last."""
+        return int(self._kernel.epoch)
+
     def _go_to_state(self, epoch: int) -> None:
         """To the known state that is nearest to the end of an epoch."""
         kept = max((at for at in self._kept if at <= epoch), default=0)

@@ -7,6 +7,7 @@ under a temporary name beside its place, synced, and renamed over what was there
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from io import BufferedRandom
@@ -16,6 +17,7 @@ from types import TracebackType
 from dynascope.errors import Description, DynascopeError, did_you_mean, expected, shown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_UNFINISHED = re.compile(r"\..{1,32}\.[0-9a-f]{12}", re.DOTALL)  # as `_temporary` names them
 
 
 class FileWriteError(DynascopeError):
@@ -104,6 +106,14 @@ def write_new_file(path: Path, contents: bytes) -> None:
     with NewFile(path) as made:
         made.file.write(contents)
         made.finish()
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Delete what a process that was killed has left in a folder in which only one writes."""
+    with contextlib.suppress(OSError):
+        for each in os.scandir(folder):
+            if _UNFINISHED.fullmatch(each.name) and each.is_file(follow_symlinks=False):
+                os.unlink(each)
 
 
 def _path_of(path: object) -> Path:

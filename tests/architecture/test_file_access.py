@@ -43,6 +43,7 @@ ALLOWED = {
     ("sandbox.client", "read_bytes"): "the page, which is a part of the package",
     ("sandbox.embedded_client", "read_bytes"): "the kernel, which is a part of the package",
     ("sandbox.embedded_client", "read_text"): "the page, which is a part of the package",
+    ("sandbox.report_site", "read_bytes"): "the report of studies, beside the stores",
     ("sandbox.headless", "mkdtemp"): "the profile of a browser that we start",
     ("sandbox.headless", "read_text"): "the browser's last words, in that profile",
     ("sandbox.headless", "rmtree"): "the profile goes with the browser",

@@ -27,6 +27,14 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign = replace(kept, origin=ds.Origin("import", "0" * 16))
     ds.Runs([foreign]).save(folder / "runs/imported")
     (folder / "empty").mkdir()
+    for name, about in {
+        "studied": '{"format": 1, "scale": "quick", "studies": ["width"]}',
+        "broken-study": "{",
+        "odd-study": '{"format": 1, "scale": "quick", "studies": "width"}',
+        "later-study": '{"format": 99, "scale": "quick", "studies": []}',
+    }.items():
+        (folder / name).mkdir()
+        (folder / name / "study.json").write_text(about)
     (folder / "dangling").symlink_to("nowhere")
     (folder / "broken.toml").write_text("[model\ndim = 3")
     (folder / "unknown.toml").write_text("[model]\ndmi = 3")

@@ -93,6 +93,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "curvature": (lambda: any_.theory.ideal_head(vocab=3), 'replace({"task.vocab": 3})'),
     "in the module": (lambda: any_.circuit, "did you mean ds.analysis.circuit?"),
     "fit": (lambda: any_.fit, "did you mean ds.train(config, seeds)?"),
+    "claims": (lambda: any_.claims, 'did you mean ds.study("all")?'),
     "a slip in the module": (lambda: any_.Trainr, "did you mean Trainer?"),
     "an option of a config": (lambda: any_.Config().lr, "did you mean config.training.lr?"),
     "of a section": (lambda: any_.Config().model.d_model, "did you mean config.model.dim?"),

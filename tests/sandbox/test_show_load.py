@@ -154,12 +154,16 @@ def test_an_analysis_stops_when_the_last_who_asked_has_gone(
         for connection in clients:
             connection.sendall(server.head(f"GET /api/run/{run}/analysis HTTP/1.1"))
         assert until(
-            lambda: [job.waiting for job in [*sandbox._background._under_way.values()]] == [5]
+            lambda: (
+                [job.waiting for job in [*sandbox.workers.background._under_way.values()]] == [5]
+            )
         )
         for connection in clients[:4]:
             reset(connection)
         assert until(
-            lambda: [job.waiting for job in [*sandbox._background._under_way.values()]] == [1]
+            lambda: (
+                [job.waiting for job in [*sandbox.workers.background._under_way.values()]] == [1]
+            )
         )
         assert not stopped.wait(0.2)
         assert begun == [run]  # once for all five

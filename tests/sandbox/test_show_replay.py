@@ -109,6 +109,16 @@ def test_what_takes_too_long_goes_on_when_it_is_asked_again(runs: dict[str, ds.R
         with pytest.raises(RequestError, match="ask once more") as refusal:
             replays.weights(run, 5, 5, _slow)  # type: ignore[arg-type]
         assert refusal.value.status == 503
+        assert refusal.value.more == {"reached": 0}
+    short = Replays(seconds=0.02)
+    reached = [0]
+    while reached[-1] < 300:
+        try:
+            short.weights(run, 300, 300, _slow)  # type: ignore[arg-type]
+            break
+        except RequestError as told:
+            reached.append(told.more["reached"])
+    assert reached == sorted({*reached})  # each request gets further
     patient = Replays(seconds=60)
     found = patient.weights(run, 599, 599, lambda: None)  # type: ignore[arg-type]
     assert found == run.parameters(599).flat.tobytes()
@@ -143,7 +153,7 @@ def test_it_stops_when_the_last_who_asked_has_gone(
         assert begun.wait(30)
         client.close()
         assert stopped.wait(30)
-        assert until(lambda: not sandbox._replaying._under_way)
+        assert until(lambda: not sandbox.workers.replaying._under_way)
 
 
 def test_it_is_computed_once(

@@ -30,6 +30,7 @@ examples:
   dynascope query runs/first "SELECT seed, accuracy FROM runs ORDER BY accuracy"
   dynascope sweep --example > grid.toml
   dynascope sweep grid.toml --out runs/grid
+  dynascope study all --scale quick
   dynascope COMMAND --help
 """
 
@@ -62,6 +63,7 @@ COMMANDS = (
     Command("export", "write the sandbox with a run to one file", "RUN [RUN] -o FILE [option ...]"),
     Command("movie", "make a film of a run", "RUN -o FILE [option ...]"),
     Command("figure", "draw runs for papers", "LAYOUT RUN ... -o FILE [option ...]"),
+    Command("study", "check the paper's claims, and write a report", "NAME ... | all [option ...]"),
     Command("query", "query runs with SQL", "FOLDER SQL [option ...]"),
     Command("tag", "tag runs, or remove a tag", "RUNS NAME [option ...]"),
     Command("note", "write a note about runs", "RUNS TEXT [option ...]"),

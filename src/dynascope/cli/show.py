@@ -8,19 +8,20 @@ import webbrowser
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from dynascope.cli.address import parse, resolve
+from dynascope.cli.address import Address, parse, resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.interrupt import CtrlC, ends_raised
-from dynascope.findings.words import many
+from dynascope.errors import DynascopeError
 from dynascope.printing import print
 
 if TYPE_CHECKING:
-    from dynascope.sandbox.server import Sandbox
+    from dynascope.sandbox.server import LocalServer
 
 ABOUT = """\
 Show runs in the browser: every panel of a model at every epoch, moved by one
-slider, and a table of all runs of the folder. Press Ctrl-C to stop. If runs are
-added meanwhile, reload the page to see them."""
+slider, and a table of all runs of the folder. Of a folder that `dynascope study`
+made, show the report: a click on a point opens its run. Press Ctrl-C to stop. If
+runs are added meanwhile, reload the page to see them."""
 EXAMPLES = """\
 RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
 starts at epoch 250.
@@ -32,11 +33,14 @@ examples:
   dynascope show runs/first
   dynascope show runs/first#seed=15@80
   dynascope show runs/first --no-open --port 8000
+  dynascope show study-all-quick
 """
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="FOLDER", help="a folder of runs, or RUN to start with one")
+    parser.add_argument(
+        "runs", metavar="FOLDER", help="a folder of runs or of studies, or RUN to start with one"
+    )
     parser.add_argument(
         "--port", metavar="N", type=number, default=0, help="(default: any free port)"
     )
@@ -54,7 +58,7 @@ def run(options: Namespace) -> int:
     return leave(serve(_sandbox(options), options))
 
 
-def serve(sandbox: "Sandbox", options: Namespace) -> bool:
+def serve(sandbox: "LocalServer", options: Namespace) -> bool:
     """Say where, and serve until Ctrl-C or another end; whether all work has ended then."""
     with ends_raised():
         try:
@@ -80,30 +84,54 @@ def leave(ended: bool) -> int:
     return 0
 
 
-def _announce(sandbox: "Sandbox", options: Namespace) -> None:
+def _announce(sandbox: "LocalServer", options: Namespace) -> None:
     if not sandbox.loopback:
         print(
             f"dynascope: warning: other machines can reach {options.host}: anyone who has the "
             "address below can see these runs, and the connection is not encrypted.",
             file=sys.stderr,
         )
-    runs = many(len(sandbox.library.opened.runs), "run")
-    print(f"{runs} at {sandbox.address}", "Press Ctrl-C to stop.", flush=True)
+    print(f"{sandbox.site} at {sandbox.address}", "Press Ctrl-C to stop.", flush=True)
     if not options.no_open and _has_browser():
         # In a thread: some browsers return only when they are closed.
         threading.Thread(target=webbrowser.open, args=(sandbox.address,), daemon=True).start()
 
 
-def _sandbox(options: Namespace) -> "Sandbox":
+def _sandbox(options: Namespace) -> "LocalServer":
     from dynascope.sandbox.server import Sandbox
     from dynascope.sandbox.store_answers import Shown
     from dynascope.store.files import path_of
+    from dynascope.studies.study_folder import read_about
 
     address, shown = parse(options.runs), Shown()
+    if read_about(path_of(address.folder)) is not None:
+        return _report(address, options)
     if address.which is not None or address.epoch is not None:
         found, _ = resolve(options.runs)
         shown = Shown(found.id, address.epoch)
     return Sandbox(path_of(address.folder), options.host, options.port, shown)
+
+
+def _report(address: Address, options: Namespace) -> "LocalServer":
+    """The server of a folder of studies."""
+    from dynascope.sandbox.report_site import ReportSite
+    from dynascope.sandbox.server import LocalServer
+    from dynascope.store.files import path_of
+    from dynascope.studies.report_page import policy
+    from dynascope.studies.study_folder import REPORT, stores_of
+
+    path = path_of(address.folder)
+    if address.which is not None or address.epoch is not None:
+        raise DynascopeError(
+            f"{options.runs}: expected a run of one of its folders, as in "
+            f"{path / 'runs' / 'SOURCE'}#ID@EPOCH."
+        )
+    if not (path / REPORT).is_file():
+        raise DynascopeError(
+            f"{path}: has no report yet; run the same `dynascope study` command to its end."
+        )
+    site = ReportSite(path / REPORT, stores_of(path), policy(), "the report")
+    return LocalServer(site, options.host, options.port)
 
 
 def _has_browser() -> bool:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from dynascope.cli.amounts import disk_space
 from dynascope.cli.arguments import number
 from dynascope.errors import DynascopeError
 from dynascope.findings.words import many
@@ -196,10 +197,10 @@ def _print_plan(grid: "Grid", options: Namespace) -> int:
     if found.runs:
         on = many(found.threads, "thread")
         print(f"expected time: {clock(found.seconds)} on {on} of this machine")
-        free = "" if folder is None else f" ({_bytes(free_space(folder))} free)"
-        print(f"expected disk: {_bytes(found.disk)}{free}")
+        free = "" if folder is None else f" ({disk_space(free_space(folder))} free)"
+        print(f"expected disk: {disk_space(found.disk)}{free}")
     if grid.analyse:
-        print(f"each run is analysed ({', '.join(grid.analyse)}), which takes further time")
+        print(f"each run is analysed ({', '.join(grid.analyse)}); that is roughly part of the time")
     return 0
 
 
@@ -211,7 +212,7 @@ def _print_status(folder: str) -> int:
     found = overview(folder)
     print(
         f"{folder}: {found.done} of {many(found.runs, 'run')} done "
-        f"({percent(found.share, places=0)}), {_bytes(found.disk)}"
+        f"({percent(found.share, places=0)}), {disk_space(found.disk)}"
     )
     for stage in found.stages if len(found.stages) > 1 else ():
         print(f"  {stage.name}: {stage.done} of {stage.runs}")
@@ -238,18 +239,6 @@ def _print_impossible(found: "Overview") -> None:
     lost = sum(stage.impossible for stage in found.stages)
     if lost:
         print(f"{lost} could not be continued: the runs that they start from diverged")
-
-
-def _bytes(size: float) -> str:
-    """
-    >>> _bytes(512), _bytes(45_300_000), _bytes(7.2e10)
-    ('1 kB', '45 MB', '72 GB')
-    """
-    for unit, scale in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)):
-        if size < 999.5 * scale or unit == "TB":
-            value = size / scale
-            return f"{value:.1f} {unit}" if 1 <= value < 10 else f"{max(value, 1):.0f} {unit}"
-    raise AssertionError
 
 
 def _seconds(text: str) -> float | str:

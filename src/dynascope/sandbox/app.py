@@ -1,4 +1,4 @@
-"""The routes, and the application behind the gate that answers them; API.md has their shapes."""
+"""The routes of a folder of runs, and the application of them; API.md has their shapes."""
 
 import re
 import sys
@@ -19,10 +19,10 @@ from dynascope.sandbox import analysis_answers, replay_answers, run_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file
 from dynascope.sandbox.contents import Blob, Document, json_bytes, send_blob, send_document
-from dynascope.sandbox.guard import Guard, refused
+from dynascope.sandbox.guard import refused
 from dynascope.sandbox.library import NAMES, Library, Opened
 from dynascope.sandbox.run_questions import quick_answer
-from dynascope.sandbox.security import Keys, RequestError, parameters
+from dynascope.sandbox.security import RequestError, parameters
 from dynascope.sandbox.store_answers import Shown, about_answers
 from dynascope.sandbox.table_answers import OfState, Sparklines, table_document
 from dynascope.store.stored import StoredRun
@@ -130,10 +130,10 @@ class Api:
         return self._library.run(name)
 
 
-def application(api: Api, keys: Keys, host: str) -> ASGIApp:
-    """The whole server as an ASGI application."""
+def answering(routes: list[Route]) -> ASGIApp:
+    """Routes as an ASGI application, behind which whatever goes wrong is an answer, too."""
     app = Starlette(
-        routes=api.routes(),
+        routes=routes,
         exception_handlers={
             RequestError: _refuse,
             DynascopeError: _cannot,
@@ -142,7 +142,7 @@ def application(api: Api, keys: Keys, host: str) -> ASGIApp:
         },
     )
     app.router.redirect_slashes = False
-    return Guard(app, keys, host)
+    return app
 
 
 def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:

@@ -33,7 +33,9 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(security.HEADERS)
+                headers = MutableHeaders(scope=message)
+                for name, value in security.HEADERS.items():
+                    headers.setdefault(name, value)  # an answer may have a policy of its own
             await send(message)
 
         try:
@@ -68,7 +70,7 @@ class Guard:
 def refused(refusal: RequestError, path: str) -> Response:
     """A refusal as an answer: JSON for programs, a line of text for people."""
     headers = {"Cache-Control": "no-store", **refusal.headers}
-    if path.startswith("/api/"):
-        body = json.dumps({"error": refusal.why})
+    if "/api/" in path:
+        body = json.dumps({"error": refusal.why, **refusal.more})
         return Response(body, refusal.status, headers, "application/json")
     return Response(f"dynascope: {refusal.why}\n", refusal.status, headers, "text/plain")

@@ -22,7 +22,7 @@ from dynascope.store.stored import StoredRun
 EPOCH = re.compile(r"[0-9]{1,9}", re.ASCII)
 MOST_EPOCHS = 256  # of one request
 _MOST_BYTES = 2**22  # of one request; a single epoch may be more
-_SECONDS = 10.0  # of work for one request
+_SECONDS = 2.0  # of work for one request: after that, people are told how far it is
 _RUNS = 4  # whose states on the way are remembered
 
 
@@ -35,7 +35,8 @@ class Replays:
 
     def weights(self, run: Run, first: int, last: int, check: Check) -> bytes:
         """[last - first + 1, size]."""
-        replay, limited = self._of(run), _limited(check, self._seconds, last)
+        replay = self._of(run)
+        limited = _limited(check, self._seconds, replay, last)
         return little_endian(replay.weights(first, last, limited))
 
     def _of(self, run: Run) -> EpochReplay:
@@ -61,7 +62,7 @@ def checked_span(run: Run, asked: dict[str, str]) -> tuple[int, int]:
     return first, last
 
 
-def _limited(check: Check, seconds: float, last: int) -> Callable[[], None]:
+def _limited(check: Check, seconds: float, replay: EpochReplay, last: int) -> Callable[[], None]:
     end = time.monotonic() + seconds
 
     def limited() -> None:
@@ -71,6 +72,7 @@ def _limited(check: Check, seconds: float, last: int) -> Callable[[], None]:
                 503,
                 f"Epoch {last} is still being computed again; ask once more.",
                 {"Retry-After": "0"},
+                {"reached": replay.reached},
             )
 
     return limited

@@ -22,8 +22,9 @@ LARGEST_HEAD = 2**14  # bytes of all headers together
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 WILDCARDS = frozenset({"0.0.0.0", "::"})  # every address of this machine
-# No name that we serve needs more: no escapes, no empty parts, none that begins with a dot.
-_PATH = re.compile(rb"/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)?")
+# No name that we serve needs more: no escapes, no empty parts, none that begins with a dot. A slash
+# at the end is of a folder.
+_PATH = re.compile(rb"/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?)?")
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 
 HEADERS = {
@@ -49,11 +50,18 @@ HEADERS = {
 
 
 class RequestError(Exception):
-    """A request that is not answered: a status, and one sentence that says why."""
+    """A request that is not answered: a status, and one sentence that says why; `more` is for
+    programs."""
 
-    def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        why: str,
+        headers: dict[str, str] | None = None,
+        more: dict[str, int] | None = None,
+    ) -> None:
         super().__init__(why)
-        self.status, self.why, self.headers = status, why, headers or {}
+        self.status, self.why, self.headers, self.more = status, why, headers or {}, more or {}
 
 
 # ---- what a request looks like ------------------------------------------------------------------
@@ -215,7 +223,7 @@ def static_file(folder: Path, path: bytes) -> Path | None:
 
     The only place where a request becomes a file's name. Links are followed within the folder only.
     """
-    if not _PATH.fullmatch(path):
+    if not _PATH.fullmatch(path) or (path.endswith(b"/") and path != b"/"):
         return None
     try:
         root = folder.resolve(strict=True)

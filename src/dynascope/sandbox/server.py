@@ -1,19 +1,24 @@
-"""The server of one folder of runs: bound to a port, then serving until it is told to stop."""
+"""A server: bound to a port, then serving a site until it is told to stop.
+
+A site is one folder of runs (`Sandbox`), or a report with the folders that it leads to
+(`report_site`).
+"""
 
 import errno
 import socket
 from pathlib import Path
+from typing import Protocol
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from dynascope.errors import DynascopeError, expected
 from dynascope.sandbox import client
-from dynascope.sandbox.app import Api, application
-from dynascope.sandbox.background import BackgroundWork
 from dynascope.sandbox.deadlines import Deadlines
-from dynascope.sandbox.library import Library
+from dynascope.sandbox.guard import Guard
 from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
 from dynascope.sandbox.store_answers import Shown
+from dynascope.sandbox.store_site import StoreSite
 
 LOOPBACK = "127.0.0.1"
 _MOST_CONNECTIONS = 512  # below the files that a process may have open
@@ -21,38 +26,34 @@ _REQUEST_SECONDS = 10.0  # in which a request must have come whole
 _LAST_SECONDS = 1.0  # that answers under way are given at the end
 
 
-class Sandbox:
-    """A server that is bound (`address` works as soon as it runs) and shows one folder.
+class Site(Protocol):
+    """What a server shows, without a thought of who asks."""
 
-    `static`: where the built client is, for tests.
-    """
+    def application(self) -> ASGIApp: ...
 
-    def __init__(
-        self,
-        folder: Path,
-        host: str = LOOPBACK,
-        port: int = 0,
-        shown: Shown | None = None,
-        static: Path | None = None,
-    ) -> None:
-        self._shown = shown or Shown()
-        self._static = static or client.FOLDER
-        self.library = Library(folder)
-        client.check_built(self._static)
+    def close(self, seconds: float) -> bool:
+        """Stop what is still being computed; whether it has stopped in this time."""
+
+    def __str__(self) -> str:
+        """What it is, for the person who started it: "20 runs"."""
+
+
+class LocalServer:
+    """A server that is bound: `address` works as soon as it runs."""
+
+    def __init__(self, site: Site, host: str = LOOPBACK, port: int = 0, view: str = "") -> None:
+        self.site, self._view = site, view
         self._socket = bind(host, port)
         bound, self.port = self._socket.getsockname()[:2]
         self.host = bound if bound in WILDCARDS else host
         self.loopback = is_loopback(bound)  # whether only this machine reaches it
         self.keys = Keys(self.port)
-        self._background = BackgroundWork()
-        self._replaying = BackgroundWork(threads=1)  # a playhead does not wait for analyses
         self._server = uvicorn.Server(self._config())
 
     def _config(self) -> uvicorn.Config:
-        api = Api(self.library, self._background, self._replaying, self._static, self._shown)
         deadlines = Deadlines(_REQUEST_SECONDS)
         config = uvicorn.Config(
-            deadlines.application(application(api, self.keys, self.host)),
+            deadlines.application(Guard(self.site.application(), self.keys, self.host)),
             http="h11",  # in Python, and the same wherever it runs
             ws="none",
             loop="asyncio",
@@ -77,7 +78,7 @@ class Sandbox:
         """What a person opens: it holds the token, and the view to begin with."""
         name = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host)
         where = f"http://{f'[{name}]' if ':' in name else name}:{self.port}/"
-        return f"{where}?token={self.keys.token}{_fragment(self._shown)}"
+        return f"{where}?token={self.keys.token}{self._view}"
 
     def run(self) -> None:
         """Serve until Ctrl-C, SIGTERM or `stop`."""
@@ -90,8 +91,23 @@ class Sandbox:
     def close(self) -> bool:
         """Stop what is still being computed; whether it has stopped."""
         self._socket.close()
-        each = [work.close(_LAST_SECONDS) for work in (self._background, self._replaying)]
-        return all(each)
+        return self.site.close(_LAST_SECONDS)
+
+
+class Sandbox(LocalServer):
+    """A server of one folder of runs. `static`: where the built client is, for tests."""
+
+    def __init__(
+        self,
+        folder: Path,
+        host: str = LOOPBACK,
+        port: int = 0,
+        shown: Shown | None = None,
+        static: Path | None = None,
+    ) -> None:
+        site = StoreSite(folder, shown or Shown(), static or client.FOLDER)
+        super().__init__(site, host, port, _fragment(shown or Shown()))
+        self.library, self.workers = site.library, site.workers
 
 
 def _fragment(shown: Shown) -> str:

@@ -10,6 +10,7 @@ from dynascope.errors import did_you_mean, expected
 from dynascope.plain import plain
 from dynascope.studies.claims import VERDICTS, Judgement, judge
 from dynascope.studies.study import Study
+from dynascope.studies.study_folder import REPORT
 from dynascope.studies.table import Tables
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class StudyResults(Sequence[StudyResult]):
 
     def __init__(self, results: Sequence[StudyResult], scale: str, folder: Path) -> None:
         self._results, self.scale, self.folder = list(results), scale, folder
+
+    @property
+    def report(self) -> Path:
+        """The page that tells all of it."""
+        return self.folder / REPORT
 
     def __len__(self) -> int:
         return len(self._results)

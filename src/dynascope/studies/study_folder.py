@@ -2,19 +2,27 @@
 
 study.json      which studies, at which scale
 runs/SOURCE/    a store for each source
-report.html, claims.json, data/
+report.html, claims.json
+data/, figures/ of each figure its numbers as CSV, and itself as SVG
+timings.json    how long each source took, over all sittings
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.new_file import write_new_file
 from dynascope.store.files import writing
+from dynascope.store.writable import check_creatable
 
 ABOUT = "study.json"
 REPORT = "report.html"
+RUNS = "runs"
+CLAIMS = "claims.json"
+DATA = "data"
+FIGURES = "figures"
 FORMAT = 1
 
 
@@ -57,10 +65,12 @@ class StudyFolder:
         return {"format": FORMAT, "scale": self.scale, "studies": list(self.studies)}
 
     def runs(self, source: str) -> Path:
-        return self.path / "runs" / source
+        return self.path / RUNS / source
 
     def _refuse_strangers(self) -> None:
-        if self.path.exists() and not self.path.is_dir():
+        if not self.path.exists():
+            check_creatable(Path(os.path.abspath(self.path)), self.path)
+        elif not self.path.is_dir():
             raise expected(str(self.path), "a folder", Description("a file"))
         strangers = sorted(each.name for each in self.path.glob("[!.]*"))
         if strangers:
@@ -96,3 +106,8 @@ def _sound(told: object) -> bool:
         and isinstance(told.get("studies"), list)
         and all(isinstance(name, str) for name in told["studies"])
     )
+
+
+def stores_of(path: Path) -> dict[str, Path]:
+    """The folders of runs of a folder of studies, by source."""
+    return {each.name: each for each in sorted((path / RUNS).glob("[!.]*")) if each.is_dir()}

@@ -7,13 +7,16 @@ from dynascope.near_misses import guided
 from dynascope.option_rules import Choice
 from dynascope.progress import Report, reporter
 from dynascope.store.files import PathLike, path_of
+from dynascope.store.lock import locked
 from dynascope.studies.catalogue import NAMES, check_studies, study_of
 from dynascope.studies.report_file import write_report
 from dynascope.studies.results import StudyResult, StudyResults
 from dynascope.studies.sources import QUICK, SCALES, StudySource
 from dynascope.studies.study import Study
 from dynascope.studies.study_folder import StudyFolder
+from dynascope.studies.timings import REPORT, Timings
 from dynascope.sweeps.execution import Execution
+from dynascope.sweeps.ray_connection import import_ray
 from dynascope.sweeps.sweep_function import check_execution
 
 
@@ -55,14 +58,28 @@ def carry_out_studies(
     pause: Callable[[], None] = lambda: None,
 ) -> StudyResults:
     """Train what is missing, judge, and write the report; `report_of` is asked before a source."""
-    folder.claim()
     studies = [study_of(name) for name in folder.studies]
-    for source in sources_of(studies):
-        report = report_of(source)
-        source.prepare(folder.runs(source.name), folder.scale, execution, report, pause)
-    results = read_results(folder)
-    write_report(results)
+    _check_extras(studies, execution)
+    folder.claim()
+    with locked(folder.path, execution.wait, pause):
+        timings = Timings(folder.path)
+        for source in sources_of(studies):
+            pause()
+            with timings.of(source.name, report_of(source)) as report:
+                source.prepare(folder.runs(source.name), folder.scale, execution, report, pause)
+        pause()
+        with timings.of(REPORT, None):
+            results = read_results(folder)
+            write_report(results)
     return results
+
+
+def _check_extras(studies: Sequence[Study], execution: Execution) -> None:
+    """What is not installed is said now, not after hours."""
+    if any(each.figures for each in studies):
+        import dynascope.plots  # noqa: F401
+    if execution.ray is not None:
+        import_ray(execution.ray)
 
 
 def read_results(folder: StudyFolder) -> StudyResults:

@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from dynascope.run import recorded_curves
 from dynascope.run_size import recorded_bytes
 from dynascope.store.index import open_index
 from dynascope.store.names import SWEEP
-from dynascope.sweeps.cost import expected_seconds
+from dynascope.sweeps.cost import analysing_share, expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import check_agreement
 from dynascope.sweeps.plan import expand
@@ -55,25 +55,48 @@ class Estimate:
         return self.core_seconds / self.threads
 
 
-def estimate(
-    work: Iterable[tuple[Config, int]], threads: int | None, stored: Callable[[Config], Config]
-) -> Estimate:
-    """Time and disk space for configs with so many runs each, from timing a few on this machine;
-    `stored` is what of a config's record is kept on disk."""
-    configs = [(config, runs) for config, runs in work if runs]
-    if not configs:
-        return Estimate(0, 0.0, 1, 0)
-    runs = sum(count for _, count in configs)
-    threads = count_threads(threads, runs)
-    costs = np.array([expected_seconds(config) for config, _ in configs])
-    whole = costs * [count for _, count in configs]
-    samples = _chosen([config for config, _ in configs], costs, whole)
-    rates = np.array([_rate(configs[i][0]) for i in samples])
+@dataclass(frozen=True)
+class Workload:
+    """Runs that are still to be made: configs with so many each."""
+
+    configs: Sequence[tuple[Config, int]]
+    stored: Callable[[Config], Config] = lambda config: config  # what of a record is kept on disk
+    analyse: tuple[str, ...] = ()  # kinds of analyses that each run gets
+
+    @property
+    def runs(self) -> int:
+        return sum(count for _, count in self.configs)
+
+    @property
+    def disk(self) -> int:
+        return sum(disk_bytes(self.stored(config)) * count for config, count in self.configs)
+
+
+def estimate(loads: Sequence[Workload], threads: int | None) -> list[Estimate]:
+    """Time and disk space for each workload; a few configs of all of them together are timed on
+    this machine."""
+    places = [(i, config, count) for i, load in enumerate(loads) for config, count in load.configs]
+    if not places:
+        return [Estimate(0, 0.0, 1, 0) for _ in loads]
+    configs = [config for _, config, _ in places]
+    costs = np.array([expected_seconds(config) for config in configs])
+    whole = costs * [count for _, _, count in places]
+    samples = _chosen(configs, costs, whole)
+    rates = np.array([_rate(configs[i]) for i in samples])
     # Each config goes at the rate of the sample that is nearest to it in cost per epoch.
-    per_epoch = np.log(costs / [config.training.epochs + 1 for config, _ in configs])
+    per_epoch = np.log(costs / [config.training.epochs + 1 for config in configs])
     nearest = np.abs(per_epoch[:, None] - per_epoch[samples][None]).argmin(axis=1)
-    disk = sum(disk_bytes(stored(config)) * count for config, count in configs)
-    return Estimate(runs, float((whole * rates[nearest]).sum()), threads, disk)
+    seconds = np.zeros(len(loads))
+    np.add.at(seconds, [i for i, _, _ in places], whole * rates[nearest])
+    return [
+        Estimate(
+            load.runs,
+            float(spent) * (1 + analysing_share(load.analyse)),
+            count_threads(threads, max(1, load.runs)),
+            load.disk,
+        )
+        for load, spent in zip(loads, seconds, strict=True)
+    ]
 
 
 def _chosen(configs: list[Config], costs: Floats, whole: Floats) -> list[int]:
@@ -113,6 +136,12 @@ def plan_estimate(
     grid: Grid, folder: Path | None, threads: int | None
 ) -> tuple[list[Planned], Estimate]:
     """Each stage, and what its missing runs will take."""
+    stages, load = planned_work(grid, folder)
+    return stages, estimate([load], threads)[0]
+
+
+def planned_work(grid: Grid, folder: Path | None) -> tuple[list[Planned], Workload]:
+    """Each stage, and the runs of all of them that the folder lacks."""
     from dynascope.sweeps.missing_runs import Known, standings
 
     plan = expand(grid)
@@ -132,7 +161,7 @@ def plan_estimate(
         Planned(stage.name, len(stage.configs), len(stage.configs) * seeds, there[stage.name])
         for stage in plan.stages
     ]
-    return stages, estimate(work, threads, plan.stored)
+    return stages, Workload([each for each in work if each[1]], plan.stored, grid.analyse)
 
 
 def free_space(folder: Path) -> int:

@@ -38,7 +38,7 @@ def connected(address: str) -> Iterator[tuple[Any, bool]]:
 
     `local` starts a cluster on this machine, for the time of the block.
     """
-    ray = _import(address)
+    ray = import_ray(address)
     if ray.is_initialized():  # a notebook that is on a cluster already
         yield ray, True
         return
@@ -66,7 +66,8 @@ def connected(address: str) -> Iterator[tuple[Any, bool]]:
             ray.shutdown()
 
 
-def _import(address: str) -> Any:
+def import_ray(address: str) -> Any:
+    """Ray, set up to be quiet; one sentence where it is not installed."""
     if "ray" not in sys.modules:
         # Else Ray would write a token into the home folder, which later clusters would then demand.
         alone = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}

@@ -9,6 +9,7 @@ export function WeightsNote({ slot }: { slot: Slot }) {
     wanted,
     shown: slot.scene.value,
     awaited: slot.awaited.value,
+    reached: slot.reached.value,
     recomputable: slot.notReplayable.value === null && !slot.info.weightEpochs.includes(wanted),
     why: slot.notReplayable.value,
   });

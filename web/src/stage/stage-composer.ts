@@ -260,7 +260,10 @@ function notKept({ scene, notReplayable }: Slot, wanted: number): string {
   const shown = scene.value;
   if (shown?.source !== "nearest") return "";
   const why = notReplayable.value;
-  return weightsNote({ wanted, shown, awaited: null, recomputable: false, why })?.text ?? "";
+  return (
+    weightsNote({ wanted, shown, awaited: null, reached: null, recomputable: false, why })?.text ??
+    ""
+  );
 }
 
 function lossTold(slot: Slot, set: "train" | "test", epoch: number): string {

@@ -3,9 +3,9 @@
 
 import { Api } from "../model/server/api";
 import { fromServer, type Send } from "../model/server/send";
-import { answerWorkers } from "../workers/start-worker";
+import { answerWorkers, SERVED_FROM } from "../workers/start-worker";
 
-let answerer = fromServer();
+let answerer = fromServer(SERVED_FROM);
 
 export const api = new Api((path, asked) => answerer(path, asked));
 

@@ -128,6 +128,7 @@ function slotOf(
     mapExtents: signal({}),
     scene: signal(null),
     awaited: signal(null),
+    reached: signal(null),
     notReplayable: signal(message.info.notReplayable),
     from: signal(null),
     circuit,
@@ -143,7 +144,12 @@ function receive(slot: Slot, message: FromWorker): void {
     case "scene":
       return show(slot, message.scene);
     case "waiting":
-      slot.awaited.value = message.epoch;
+      return batch(() => {
+        slot.awaited.value = message.epoch;
+        slot.reached.value = null;
+      });
+    case "reached":
+      slot.reached.value = message.epoch;
       return;
     case "notReplayable":
       slot.notReplayable.value = message.why;

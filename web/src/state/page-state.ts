@@ -45,6 +45,7 @@ export interface Slot {
   mapExtents: Signal<Partial<Record<MapPanel, Extent>>>; // what the visible maps show
   scene: Signal<Scene | null>;
   awaited: Signal<number | null>; // an epoch whose weights are on their way
+  reached: Signal<number | null>; // the epoch up to which they have been computed again
   notReplayable: Signal<string | null>; // why epochs that were not kept cannot be computed again
   from: Signal<Scene | null>; // where displacement arrows begin
   circuit: Signal<CircuitNow | null>;

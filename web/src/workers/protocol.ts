@@ -62,6 +62,7 @@ export interface SceneRequest {
 /** The first message to every worker. */
 export interface WorkerStart {
   answers: MessagePort | null; // who answers its questions; null: the server
+  server: string; // where that has the runs
 }
 
 export type ToWorker =
@@ -89,6 +90,7 @@ export type FromWorker =
     }
   | { type: "scene"; scene: SceneParts }
   | { type: "waiting"; epoch: number } // its weights are on their way; others may be asked for
+  | { type: "reached"; epoch: number } // so far, on a long way to what is waited for
   | { type: "notReplayable"; why: string } // as it turned out
   | { type: "error"; message: string; about: ToWorker["type"] };
 

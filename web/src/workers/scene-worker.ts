@@ -59,6 +59,7 @@ async function answer(message: ToWorker): Promise<void> {
 async function open(id: string, sequences: string | null): Promise<void> {
   const [opened, fetched] = await Promise.all([StoredRun.open(workerApi, id), fetchKernel()]);
   run = opened;
+  run.onReached = (epoch) => post({ type: "reached", epoch });
   tasks = fetched.tasks;
   kernel = sceneKernel(fetched, modelOf(fetched, opened.details));
   const [prepared, trouble] = await prepareOr(sequences);

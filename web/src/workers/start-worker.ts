@@ -10,6 +10,12 @@ export interface Meter<Answer> extends Worker {
   onmessage: ((this: Worker, event: MessageEvent<Answer | null>) => void) | null;
 }
 
+/** The folder that the page came from, where the server answers; a worker's own address is another.
+ * A page that no server sent has none. */
+export const SERVED_FROM = location.protocol.startsWith("http")
+  ? new URL(".", location.href).href.replace(/\/$/, "")
+  : "";
+
 let answerer: Send | null = null; // null: a server, whom they ask themselves
 
 /** From now on workers ask the page. */
@@ -25,7 +31,8 @@ export const sumWorker = (): Meter<SumNow> => started("sum");
 function started(name: Parameters<typeof newWorker>[0]): Worker {
   const worker = newWorker(name);
   const answers = answerer && answeredPort(answerer);
-  worker.postMessage({ answers } satisfies WorkerStart, answers ? [answers] : []);
+  const start: WorkerStart = { answers, server: SERVED_FROM };
+  worker.postMessage(start, answers ? [answers] : []);
   return worker;
 }
 

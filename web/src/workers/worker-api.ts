@@ -10,7 +10,8 @@ const answerer = new Promise<Send>((known) => {
     "message",
     (event: MessageEvent<WorkerStart>) => {
       event.stopImmediatePropagation(); // for nobody else
-      known(event.data.answers ? askThrough(event.data.answers) : fromServer());
+      const { answers, server } = event.data;
+      known(answers ? askThrough(answers) : fromServer(server));
     },
     { once: true },
   );

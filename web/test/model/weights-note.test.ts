@@ -6,6 +6,7 @@ const KEPT: ShownWeights = {
   wanted: 57,
   shown: { epoch: 57, source: "kept" },
   awaited: null,
+  reached: null,
   recomputable: true,
   why: null,
 };
@@ -20,6 +21,11 @@ const CASES: [name: string, of: ShownWeights, text: string | null][] = [
     "recomputing · panels: epoch 50",
   ],
   ["the first one", { ...KEPT, shown: null, awaited: 57 }, "recomputing"],
+  [
+    "a long way",
+    { ...KEPT, shown: null, awaited: 57, reached: 20 },
+    "recomputing: 20 of 57 epochs",
+  ],
   ["a kept one on its way", { ...KEPT, awaited: 57, recomputable: false }, null],
   [
     "not to be had",

@@ -26,6 +26,7 @@ export class ApiError extends ReadableError {
   constructor(
     message: string,
     readonly status: number,
+    readonly reached: number | null = null, // the epoch that was computed last, of one under way
   ) {
     super(message);
   }
@@ -165,7 +166,7 @@ export class Api {
   ): Promise<Response> {
     const answer = await this.answered(`/api/${path}`, signal ?? null, range ?? null);
     if (answer.ok) return answer;
-    throw new ApiError(await sentenceOf(answer), answer.status);
+    throw await refusalOf(answer);
   }
 
   private async answered(
@@ -183,18 +184,20 @@ export class Api {
 }
 
 /** The server's own sentence, or one for an answer without it. */
-async function sentenceOf(answer: Response): Promise<string> {
-  if (answer.status === 403)
-    return "The server does not know this browser; open the address that `dynascope show` printed.";
-  const said: unknown = await answer.json().catch(() => null);
-  if (
-    typeof said === "object" &&
-    said !== null &&
-    "error" in said &&
-    typeof said.error === "string"
-  )
-    return said.error;
-  return `The server answered with status ${answer.status}.`;
+async function refusalOf(answer: Response): Promise<ApiError> {
+  const { status } = answer;
+  if (status === 403)
+    return new ApiError(
+      "The server does not know this browser; open the address that `dynascope show` printed.",
+      status,
+    );
+  const said = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
+  const [error, reached] = [said?.["error"], said?.["reached"]];
+  return new ApiError(
+    typeof error === "string" ? error : `The server answered with status ${status}.`,
+    status,
+    typeof reached === "number" ? reached : null,
+  );
 }
 
 function cutOff(error: unknown): unknown {

@@ -2,7 +2,6 @@
 // one request may take is asked for until it is there.
 
 import { bytesOf } from "../kernel/heap";
-import type { Numbers } from "../types";
 import type { RunDetails } from "./answers";
 import { ApiError, type Api } from "./api";
 import { RowBlocks } from "./row-blocks";
@@ -12,8 +11,13 @@ const BLOCK = 2 ** 20; // bytes; a single epoch may be more
 const AGAIN = 200; // milliseconds until the server is asked again
 const NOT_YET = 503;
 
-/** null: all epochs were kept, or none can be computed again. */
-export function replayedBlocks(run: RunDetails, api: Pick<Api, "replayed">): RowBlocks | null {
+/** null: all epochs were kept, or none can be computed again. `reached` is told how far the server is,
+ * where that takes long. */
+export function replayedBlocks(
+  run: RunDetails,
+  api: Pick<Api, "replayed">,
+  reached: (epoch: number) => void,
+): RowBlocks | null {
   const rows = (run.diverged ?? run.epochs) + 1;
   if (run.notReplayable !== null || !run.weightEpochs.length || run.weightEpochs.length >= rows)
     return null;
@@ -25,16 +29,15 @@ export function replayedBlocks(run: RunDetails, api: Pick<Api, "replayed">): Row
     wholeBytes: 0,
     fetch: async (first, end, signal) => {
       for (;;) {
-        const found = await api.replayed(run, first, end, signal).catch(unlessNotYet);
+        const found = await api.replayed(run, first, end, signal).catch((error: unknown) => {
+          if (!(error instanceof ApiError) || error.status !== NOT_YET) throw error;
+          if (error.reached !== null) reached(error.reached);
+          return null;
+        });
         if (found) return found;
         await new Promise((done) => setTimeout(done, AGAIN));
         signal.throwIfAborted();
       }
     },
   });
-}
-
-function unlessNotYet(error: unknown): Numbers | null {
-  if (error instanceof ApiError && error.status === NOT_YET) return null;
-  throw error;
 }

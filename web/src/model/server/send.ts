@@ -10,12 +10,13 @@ export interface Asked {
 /** Asks for a path, such as `/api/store`. It fails where no answer comes. */
 export type Send = (path: string, asked: Asked) => Promise<Response>;
 
-/** `origin`: "" is the page's own. */
-export function fromServer(origin = ""): Send {
+/** `place`: the address of the server's folder of runs, without a slash at its end: a server may have
+ * several of them, each below a path of its own. */
+export function fromServer(place: string): Send {
   return (path, { range, signal }) => {
     const headers: Record<string, string> = range
       ? { Range: `bytes=${range[0]}-${range[1] - 1}` }
       : {};
-    return fetch(origin + path, { headers, signal });
+    return fetch(place + path, { headers, signal });
   };
 }

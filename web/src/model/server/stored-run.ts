@@ -28,6 +28,9 @@ export class StoredRun {
   private readonly blocks: RowBlocks;
   private replayed: RowBlocks | null; // a row for each epoch; null: they cannot be had
 
+  /** Told of the epoch that the server has computed again last, on a long way to one asked for. */
+  onReached: (epoch: number) => void = () => undefined;
+
   /** What is known of the run and its curves; weights come later. */
   static async open(api: Api, id: string, signal?: AbortSignal): Promise<LoadedRun> {
     const details = await api.run(id, signal);
@@ -55,7 +58,7 @@ export class StoredRun {
       fetch: (first, end, signal) => api.weights(details, first, end, signal),
       ...options,
     });
-    this.replayed = replayedBlocks(details, api);
+    this.replayed = replayedBlocks(details, api, (epoch) => this.onReached(epoch));
   }
 
   /** Where the weights that stand for an epoch are from. */

@@ -72,9 +72,12 @@ test("nothing is computed beyond a divergence", async () => {
 
 test("the server is asked again until it is done", async () => {
   const { server, run } = opened();
-  server.refusals = [new ApiError("Ask once more.", 503), new ApiError("Ask once more.", 503)];
+  const reached: number[] = [];
+  run.onReached = (epoch) => reached.push(epoch);
+  server.refusals = [12, null, 30].map((epoch) => new ApiError("Ask once more.", 503, epoch));
   assert.equal(await run.load(57), null);
-  assert.deepEqual(server.asked, ["32-64", "32-64", "32-64"]);
+  assert.deepEqual(reached, [12, 30]);
+  assert.deepEqual(server.asked, ["32-64", "32-64", "32-64", "32-64"]);
 });
 
 test("what cannot be computed after all gives way to what was kept, and says why", async () => {

@@ -1,0 +1,47 @@
+"""A folder of runs as a server shows it: the sandbox's client, and the answers that it asks for."""
+
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from dynascope.findings.words import many
+from dynascope.sandbox import client
+from dynascope.sandbox.app import Api, answering
+from dynascope.sandbox.background import BackgroundWork
+from dynascope.sandbox.library import Library
+from dynascope.sandbox.store_answers import Shown
+
+
+class Workers:
+    """The threads of what takes a server long."""
+
+    def __init__(self) -> None:
+        self.background = BackgroundWork()
+        self.replaying = BackgroundWork(threads=1)  # a playhead does not wait for analyses
+
+    def close(self, seconds: float) -> bool:
+        """Whether all has stopped."""
+        each = [work.close(seconds) for work in (self.background, self.replaying)]
+        return all(each)
+
+
+class StoreSite:
+    """One folder; `workers`: those of others, where it is one of several."""
+
+    def __init__(
+        self, folder: Path, shown: Shown, static: Path, workers: Workers | None = None
+    ) -> None:
+        client.check_built(static)
+        self.library = Library(folder)
+        self.workers = workers or Workers()
+        own = self.workers
+        self._api = Api(self.library, own.background, own.replaying, static, shown)
+
+    def application(self) -> ASGIApp:
+        return answering(self._api.routes())
+
+    def close(self, seconds: float) -> bool:
+        return self.workers.close(seconds)
+
+    def __str__(self) -> str:
+        return many(len(self.library.opened.runs), "run")
