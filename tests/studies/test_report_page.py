@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import gzip
 import hashlib
 import json
 import re
@@ -16,7 +17,9 @@ from small_studies import EPOCHS, HOSTILE, STUDIES
 
 import dynascope as ds
 from dynascope.printing import printable
+from dynascope.studies import report_study
 from dynascope.studies.claims import VERDICTS
+from dynascope.studies.report_figures import DrawnFigure
 from dynascope.studies.report_file import write_report
 from dynascope.studies.report_page import policy
 from dynascope.studies.results import StudyResults
@@ -167,3 +170,14 @@ def test_the_same_runs_give_the_same_bytes(
 
 def test_the_small_studies_are_as_the_tests_think() -> None:
     assert [len(each.figures) for each in STUDIES.values()] == [2, 0]
+
+
+def test_large_data_is_compressed() -> None:
+    data = "run,x\r\n" + "0f3a,0.5\r\n" * 100_000
+    figure = DrawnFigure("width", "width-large", "Large.", "<svg></svg>", "<svg></svg>", data)
+    section = str(report_study._figure(figure))
+    found = re.search(r'href="data:application/gzip;base64,([^"]+)" download="([^"]+)"', section)
+    assert found is not None
+    assert found[2] == "width-large.csv.gz"
+    assert gzip.decompress(base64.b64decode(found[1])).decode() == data
+    assert section == str(report_study._figure(figure))  # no date in it

@@ -169,11 +169,12 @@ def _report(results: "StudyResults", folder: "StudyFolder", seconds: float) -> N
     from dynascope.cli.study_tables import print_timings
     from dynascope.studies.catalogue import ALL, NAMES
     from dynascope.studies.claims import VERDICTS
+    from dynascope.studies.report_words import of_many
     from dynascope.studies.sources import QUICK
     from dynascope.studies.study_folder import REPORT
 
     found = [each.verdict for result in results for each in result.judgements]
-    told = ", ".join(f"{found.count(each)} {each}" for each in VERDICTS if each in found)
+    told = ", ".join(f"{found.count(each)} {of_many(each)}" for each in VERDICTS if each in found)
     print(f"{many(len(found), 'claim')}: {told or 'none'}; this took {duration(seconds)}.")
     print_timings(str(folder.path))
     print(f"The report is {folder.path / REPORT}; open it in a browser.")

@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 
 from dynascope.notebook.html_tags import Child, Html, joined, tag
-from dynascope.studies.claims import HOLDS, VERDICTS, Judged, Judgement
+from dynascope.studies.claims import VERDICTS, Judged, Judgement
 from dynascope.studies.report_figures import DrawnFigure
 from dynascope.studies.report_study import claim_id, study_section
-from dynascope.studies.report_words import counted, interval, number, sign, style_class
+from dynascope.studies.report_words import counted, interval, number, of_many, sign, style_class
 from dynascope.studies.results import StudyResult, StudyResults
 from dynascope.studies.sources import QUICK
 from dynascope.theme import theme
@@ -114,12 +114,10 @@ def _heading(results: StudyResults) -> Html:
 
 
 def _count(verdict: str, count: int) -> Html:
-    word = "hold" if verdict == HOLDS else verdict
-    said = word.replace("holds", "hold").replace("does not", "do not")
     return tag(
         "div",
         tag("b", f"{count:,}"),
-        tag("span", verdict_mark(verdict), " ", said, class_="verdict"),
+        tag("span", verdict_mark(verdict), " ", of_many(verdict), class_="verdict"),
         class_=f"count {style_class(verdict)}",
     )
 
@@ -158,7 +156,7 @@ _HOW = tag(
 
 
 def _all_claims(results: StudyResults) -> Html:
-    head = ("Study", "What the paper says", "Measured", "Runs", "Verdict")
+    head = ("Study", "What is claimed", "Measured", "Runs", "Verdict")
     rows = [_row(result, each) for result in results for each in result.judgements]
     table = tag(
         "table",

@@ -1,6 +1,7 @@
 """A study in the report: its question, figures, claims in detail, and what it used."""
 
 import base64
+import gzip
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,8 @@ from dynascope.studies.report_words import (
 from dynascope.studies.results import StudyResult
 from dynascope.studies.study_folder import DATA, RUNS
 from dynascope.studies.table import Table
+
+_LARGE = 200_000  # bytes of CSV; more of it, such as the grid of a map, shrinks to an eighth
 
 
 def study_section(result: StudyResult, figures: Sequence[DrawnFigure]) -> Html:
@@ -45,12 +48,14 @@ def claim_id(study: str, claim: str) -> str:
 
 
 def _figure(figure: DrawnFigure) -> Html:
-    data = base64.b64encode(figure.data.encode()).decode()
+    data, kind, name = figure.data.encode(), "text/csv;charset=utf-8", f"{figure.name}.csv"
+    if len(data) > _LARGE:
+        data, kind, name = gzip.compress(data, mtime=0), "application/gzip", f"{name}.gz"
     link = tag(
         "a",
-        "Data as CSV",
-        href=f"data:text/csv;charset=utf-8;base64,{data}",
-        download=f"{figure.name}.csv",
+        "Data as CSV" if len(figure.data) <= _LARGE else "Data as CSV (compressed)",
+        href=f"data:{kind};base64,{base64.b64encode(data).decode()}",
+        download=name,
         data_file=f"{DATA}/{figure.name}.csv",
     )
     caption = tag("figcaption", figure.caption, " ", tag("span", link, class_="file"))

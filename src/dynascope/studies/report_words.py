@@ -57,6 +57,15 @@ def method_of(measures: tuple[Judged, ...]) -> str:
     return measures[0].method
 
 
+def of_many(verdict: str) -> str:
+    """A verdict on several claims.
+
+    >>> [of_many(each) for each in VERDICTS]
+    ['hold', 'hold in part', 'do not hold', 'not decidable here']
+    """
+    return verdict.replace("holds", "hold").replace("does not", "do not")
+
+
 def confidence(error: float) -> str:
     """
     >>> confidence(0.05), confidence(0.0017)
