@@ -15,8 +15,8 @@ from dynascope.studies.catalogue import NAMES, study_of
 from dynascope.studies.claims import Claim
 from dynascope.studies.estimates import Exact, Share, mean
 from dynascope.studies.sources import PAPER, QUICK, MadeTable, StudySweep
-from dynascope.studies.study import Study, StudyFigure, Tables
-from dynascope.studies.table import Table
+from dynascope.studies.study import Study, StudyFigure
+from dynascope.studies.table import Table, Tables
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"> & 'quoted' \u202e"
 EPOCHS = 20
