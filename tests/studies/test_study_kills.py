@@ -66,5 +66,5 @@ def test_two_ray_workers_give_the_same_report(
     process = ray.start([*SMALL, "study", "width", "bounds", "--out", str(tmp_path / "s")])
     out, error = process.communicate(timeout=180)
     assert process.returncode == 0, error
-    assert "5 claims: 3 holds" in out
+    assert "5 claims: 2 hold, " in out
     assert told(tmp_path / "s") == told(studied.folder)
