@@ -61,6 +61,7 @@ def test_conditions_are_told_apart(key: tuple[str, str]) -> None:
     assert found.verdict == IN_PART
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ALL_CLAIMS.keys(), ids=": ".join)
 def test_a_few_runs_without_a_finding_change_no_verdict(key: tuple[str, str]) -> None:
     """One in fifty was not analysed, or diverged too (which does count where success does)."""

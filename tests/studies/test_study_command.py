@@ -159,7 +159,11 @@ def test_no_memory_is_one_sentence(
 
 
 @pytest.mark.skipif(not namespaces(), reason="needs a disk of its own")
-@pytest.mark.parametrize("size", [40, 100, 160], ids=lambda size: f"{size}k")
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(40, marks=pytest.mark.slow), 100, pytest.param(160, marks=pytest.mark.slow)],
+    ids=lambda size: f"{size}k",
+)
 def test_a_full_disk_is_one_sentence_and_nothing_is_lost(size: int, tmp_path: Path) -> None:
     """On a disk of a few kilobytes; then all that is there is taken along to a larger one."""
     disk, kept = tmp_path / "disk", tmp_path / "kept"
