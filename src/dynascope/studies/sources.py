@@ -4,20 +4,23 @@ Each source has a name, under which studies find its table; sources of one name 
 so studies share what they both look at.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dynascope.findings.keep_analyses import complete
+import numpy as np
+
+from dynascope.findings.keep_analyses import analyse
 from dynascope.progress import Report
 from dynascope.run import Runs
-from dynascope.store.stored import StoredRuns, load
+from dynascope.store.stored import load
 from dynascope.studies.seed_blocks import seeds_of
 from dynascope.studies.table import Table
 from dynascope.sweeps.driver import carry_out
 from dynascope.sweeps.execution import Execution
 from dynascope.sweeps.grid import Grid, parse_grid
+from dynascope.sweeps.plan import expand
 
 SCALES = ("quick", "paper")
 QUICK, PAPER = SCALES
@@ -51,7 +54,12 @@ class StudySweep:
         return carry_out(self.at(scale), folder, execution, report, pause)
 
     def table(self, folder: Path, scale: str) -> Table:
-        return Table.of_runs(load(folder), self.at(scale).analyse, self.name)
+        """Of the runs of the grid: a folder may hold others, of a larger one."""
+        grid = self.at(scale)
+        planned = [config.digest() for stage in expand(grid).stages for config in stage.configs]
+        found = Table.of_runs(load(folder), grid.analyse, self.name)
+        ours = np.isin(found["seed"], grid.seeds) & np.isin(found["config"].astype(str), planned)
+        return found.where(ours)
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class MadeRuns:
     """Runs that a grid cannot describe; `make` trains those of some seeds, within seconds."""
 
     name: str
-    make: Callable[[range, Execution, Report | None], Runs]
+    make: Callable[[Sequence[int], Execution, Report | None], Runs]
     seeds: Mapping[str, int]
     analyse: tuple[str, ...]
     block: str
@@ -67,18 +75,19 @@ class MadeRuns:
     def prepare(
         self, folder: Path, scale: str, execution: Execution, report: Report | None, pause: Pause
     ) -> int:
-        seeds = seeds_of(self.block, self.seeds[scale], scale == QUICK)
-        there = load(folder) if folder.exists() else None
-        missing = there is None or not {*seeds} <= {run.seed for run in there}
+        there = {run.seed for run in load(folder)} if folder.exists() else set()
+        missing = [seed for seed in self._seeds(scale) if seed not in there]
         if missing:
-            self.make(seeds, execution, report).save(folder)
-        runs = load(folder)
-        assert isinstance(runs, StoredRuns)
-        complete(runs, self.analyse, execution.threads, report)
-        return len(runs) if missing else 0
+            self.make(missing, execution, report).save(folder, append=True)
+        analyse(load(folder), self.analyse, execution.threads, report)
+        return len(missing)
 
     def table(self, folder: Path, scale: str) -> Table:
-        return Table.of_runs(load(folder), self.analyse, self.name)
+        found = Table.of_runs(load(folder), self.analyse, self.name)
+        return found.where(np.isin(found["seed"], self._seeds(scale)))
+
+    def _seeds(self, scale: str) -> range:
+        return seeds_of(self.block, self.seeds[scale], scale == QUICK)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The ideal clustering head: built, as a limit, and trained the authors' way."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ def _trained(name: str, held: bool) -> MadeRuns:
     frozen = ["position_embedding"] if held else []
     config = Config().replace({**_AS_AUTHORS, "training.frozen": frozen})
 
-    def make(seeds: range, execution: Execution, report: Report | None) -> Runs:
+    def make(seeds: Sequence[int], execution: Execution, report: Report | None) -> Runs:
         starts = {seed: _start(config, seed) for seed in seeds}
         told = report or False
         return train(config, seeds, threads=execution.threads, progress=told, start=starts)
