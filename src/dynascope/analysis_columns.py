@@ -31,10 +31,13 @@ class Declaration:
     changes none of the others, so it need not raise the version if it is marked as `later`.
     `by_default`: whether it is made where no kinds are named; what few people ask for is not.
     `function`: of the package, what finds it, where that is not `analysis.KIND`.
+    `cost`: what it takes, as a share of what training the run took. Measured on 24 default runs;
+    of spikes it is as much as there are many, of saddles and bounds it depends on the run.
     """
 
     version: int
     columns: dict[str, Column]
+    cost: float
     by_default: bool = True
     function: str = ""
 
@@ -63,6 +66,7 @@ _BEFORE = "of runs analysed before there was `sum_kind`: "
 DECLARATIONS = {
     "kept_sum": Declaration(
         version=1,
+        cost=0.06,
         columns={
             "sum_kind": Column(
                 "string",
@@ -82,6 +86,7 @@ DECLARATIONS = {
     ),
     "circuit": Declaration(
         version=1,
+        cost=0.04,
         columns={
             "verdict": Column("string", "ideal, value-corrected, partial, fuzzy or unsolved", True),
             "verdict_margin": Column(
@@ -126,6 +131,7 @@ DECLARATIONS = {
     ),
     "phases": Declaration(
         version=1,
+        cost=0.3,
         columns={
             "drops": Column(
                 "list<int64>", "epochs at which the train loss drops, by its slope", True
@@ -149,6 +155,7 @@ DECLARATIONS = {
     ),
     "sum_progress": Declaration(
         version=1,
+        cost=0.1,
         columns={
             "sum_half": Column(
                 "int64", "when the share between values of the final sum was first halfway up"
@@ -170,6 +177,7 @@ DECLARATIONS = {
     ),
     "spikes": Declaration(
         version=2,
+        cost=1.0,
         columns={
             "spikes": Column("int64", "number of spikes of the train loss", True),
             "spike_epochs": Column("list<int64>", "epoch at which each is highest", True),
@@ -188,6 +196,7 @@ DECLARATIONS = {
     ),
     "sparsity": Declaration(
         version=1,
+        cost=0.02,
         by_default=False,
         columns={
             f"sparsity_{eps.replace('.', '_')}": Column(
@@ -198,6 +207,7 @@ DECLARATIONS = {
     ),
     "attention": Declaration(
         version=1,
+        cost=0.05,
         by_default=False,
         columns={
             "attention_similarity": Column(
@@ -229,6 +239,7 @@ DECLARATIONS = {
     ),
     "tandem": Declaration(
         version=1,
+        cost=0.05,
         by_default=False,
         columns={
             "tandem_correlation": Column(
@@ -250,6 +261,7 @@ DECLARATIONS = {
     ),
     "speed": Declaration(
         version=1,
+        cost=0.01,
         by_default=False,
         columns={
             "speed_median": Column("double", "median movement of the weights per epoch"),
@@ -263,6 +275,7 @@ DECLARATIONS = {
     ),
     "travelled": Declaration(
         version=1,
+        cost=0.01,
         by_default=False,
         columns={
             "embeddings_travelled": Column(
@@ -277,6 +290,7 @@ DECLARATIONS = {
     ),
     "assemblers": Declaration(
         version=1,
+        cost=0.01,
         by_default=False,
         columns={
             "heaviest_assembler": Column("int64", "the hidden unit whose assembler is longest"),
@@ -291,6 +305,7 @@ DECLARATIONS = {
     ),
     "step_over_length": Declaration(
         version=1,
+        cost=0.01,
         by_default=False,
         columns={
             "step_over_length": Column(
@@ -307,6 +322,7 @@ DECLARATIONS = {
     ),
     "saddles": Declaration(
         version=1,
+        cost=1.0,
         by_default=False,
         function="theory.saddles",
         columns={
@@ -337,6 +353,7 @@ DECLARATIONS = {
     ),
     "bounds": Declaration(
         version=1,
+        cost=1.0,
         by_default=False,
         function="theory.bounds_along",
         columns={

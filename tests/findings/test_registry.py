@@ -112,7 +112,8 @@ def test_no_kind_is_named_elsewhere() -> None:
 
 ENTRY = """
 
-DECLARATIONS["size"] = Declaration(1, {"size_of_query": Column("double", "length of the query")})
+length = Column("double", "length of the query")
+DECLARATIONS["size"] = Declaration(1, {"size_of_query": length}, 0.01)
 KINDS = tuple(DECLARATIONS)
 """
 FILE = """

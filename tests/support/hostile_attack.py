@@ -24,8 +24,9 @@ import dynascope as ds
 from dynascope.cli import main
 from dynascope.errors import DynascopeError
 from dynascope.figure_layouts import LAYOUTS
-from dynascope.sandbox.app import Api, application
+from dynascope.sandbox.app import Api, answering
 from dynascope.sandbox.background import BackgroundWork
+from dynascope.sandbox.guard import Guard
 from dynascope.sandbox.library import Library
 from dynascope.sandbox.security import Keys
 from dynascope.sandbox.store_answers import Shown
@@ -170,7 +171,7 @@ def ask_everything(store: Path, static: Path, ids: list[str], faults: Faults) ->
 
 async def _ask(api: Api, ids: list[str], faults: Faults) -> None:
     keys = Keys(_PORT)
-    app = application(api, keys, "127.0.0.1")
+    app = Guard(answering(api.routes()), keys, "127.0.0.1")
     headers = [(b"host", f"127.0.0.1:{_PORT}".encode()), (b"cookie", keys.cookie.encode())]
     for target in routes(ids):
         path, _, query = target.partition("?")

@@ -115,9 +115,18 @@ class NotebookPage:
 
     def run(self, index: int) -> Locator:
         """Run a cell to its end; its output."""
-        self._select(index)
-        self.page.keyboard.press("Control+Enter")
         prompt = self.cell(index).locator(".jp-InputPrompt")
+        for _ in range(12):
+            self._select(index)
+            self.page.keyboard.press("Control+Enter")
+            # A page that has just been drawn may not hear its keys yet: then nothing has begun.
+            begun = "(prompt) => !/\\[ \\]/.test(prompt.textContent)"
+            for _ in range(25):
+                if prompt.evaluate(begun):
+                    break
+                self.page.wait_for_timeout(200)
+            if prompt.evaluate(begun):
+                break
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
         return self.cell(index).locator(".jp-OutputArea")
 

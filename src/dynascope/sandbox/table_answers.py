@@ -57,10 +57,15 @@ def table_document(opened: Opened) -> Document:
 def _plain(column: pa.ChunkedArray) -> list[Any]:
     values: list[Any] = column.to_pylist()
     if pa.types.is_floating(column.type):
-        return [v if v is None or math.isfinite(v) else None for v in values]
+        return [_finite(v) for v in values]
     if pa.types.is_list(column.type) and pa.types.is_floating(column.type.value_type):
-        return [v and [x if math.isfinite(x) else None for x in v] for v in values]
+        return [v and [_finite(x) for x in v] for v in values]
     return values
+
+
+def _finite(value: float | None) -> float | None:
+    """A number that JSON can hold, or none."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 class Sparklines:

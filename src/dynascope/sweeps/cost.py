@@ -11,26 +11,9 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
+from dynascope.analysis_columns import DECLARATIONS
 from dynascope.config import Config
 from dynascope.edits import steps_per_epoch
-
-# What an analysis takes, as a share of what training the run took: fitted roughly, to two default
-# runs on a busy machine. (Spikes take as long as there are many.)
-_ANALYSING = {
-    "circuit": 0.02,
-    "phases": 1.8,
-    "spikes": 1.0,
-    "kept_sum": 0.3,
-    "sum_progress": 0.15,
-    "sparsity": 0.05,
-    "attention": 0.1,
-    "tandem": 0.1,
-    "speed": 0.05,
-    "travelled": 0.02,
-    "assemblers": 0.05,
-    "step_over_length": 0.02,
-}
-_NOT_FITTED = 0.1  # of any other kind
 
 _LANES = 16  # sequences that the kernel takes at once: a smaller batch costs as much
 _FORWARD = 0.35  # of a training step's cost
@@ -74,6 +57,6 @@ def analysing_share(kinds: Iterable[str]) -> float:
     """How much longer runs take that are analysed.
 
     >>> analysing_share([]), analysing_share(["phases", "circuit"])
-    (0.0, 1.82)
+    (0.0, 0.34)
     """
-    return round(sum((_ANALYSING.get(kind, _NOT_FITTED) for kind in kinds), 0.0), 6)
+    return round(sum((DECLARATIONS[kind].cost for kind in kinds), 0.0), 6)
