@@ -39,7 +39,15 @@ def look(film: FuncAnimation, at: Callable[[Figure, int], None]) -> None:
     film.save("nowhere", writer=Looking(at))
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "diverged"])
+IN_EVERY_TEST_RUN = ("default", "five", "own data")  # the others take a minute together
+MOVED = [
+    case if case in IN_EVERY_TEST_RUN else pytest.param(case, marks=pytest.mark.slow)
+    for case in CASES
+    if case != "diverged"
+]
+
+
+@pytest.mark.parametrize("case", MOVED)
 def test_a_moved_panel_is_as_one_drawn_there(case: str) -> None:
     run = drawn_run(case)
 

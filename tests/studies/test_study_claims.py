@@ -80,7 +80,9 @@ def test_nothing_follows_from_no_runs(study: str) -> None:
 
 
 @pytest.mark.parametrize("study", NAMES)
-@pytest.mark.parametrize("seeds", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seeds", [2, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 3))]
+)
 def test_nothing_follows_from_a_few_runs(study: str, seeds: int) -> None:
     """However alike they are: solved and analysed with one outcome."""
     for true in (True, False):

@@ -60,6 +60,7 @@ def ray() -> Iterator[Cluster]:
         yield made
 
 
+@pytest.mark.slow
 def test_two_ray_workers_give_the_same_report(
     ray: Cluster, studied: StudyResults, tmp_path: Path
 ) -> None:
