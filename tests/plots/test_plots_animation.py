@@ -93,6 +93,7 @@ def test_a_gif(tmp_path: Path) -> None:
         assert image.info["duration"] == 100
 
 
+@pytest.mark.slow
 def test_the_frames_of_a_long_run_are_spread() -> None:
     config = ds.Config().replace({"training.epochs": 300, "task.train_size": 64})
     run = ds.train(config, [1], progress=False)[0]

@@ -17,6 +17,8 @@ from dynascope.studies.paired_estimates import (
     share_of_events,
 )
 
+pytestmark = pytest.mark.slow  # statistical
+
 Draws = np.random.Generator
 SAMPLES = 400
 ERRORS = (0.05, 0.005)

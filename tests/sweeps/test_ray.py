@@ -130,6 +130,7 @@ def test_the_same_analyses_as_on_one_machine(ray: Cluster, tmp_path: Path, resul
     assert str(batch) in (folder / "sweep.json").read_text()  # made with the shards, not after
 
 
+@pytest.mark.slow
 def test_a_machine_of_its_own(tmp_path: Path, ray: Cluster) -> None:
     """`local` starts a cluster, whatever others there are, and leaves nothing of it."""
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
@@ -316,6 +317,7 @@ def odd(module_ray: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     ],
     ids=["version", "missing", "memory", "bug"],
 )
+@pytest.mark.slow
 def test_a_node_that_cannot(
     module_ray: Cluster, odd: Path, place: tuple[Path, Path], fault: str, code: int, part: str
 ) -> None:

@@ -70,6 +70,7 @@ print(json.dumps(runs.analyse("all", progress=False).to_pylist()))
 """
 
 
+@pytest.mark.slow
 def test_digits_do_not_depend_on_the_number_of_cores() -> None:
     found = []
     for threads in ("1", "2", "3"):

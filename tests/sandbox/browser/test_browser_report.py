@@ -247,6 +247,7 @@ def test_the_docs_are_below_a_source_too(served: ReportPage, server: Server) -> 
     served.page.wait_for_load_state("networkidle")
 
 
+@pytest.mark.slow
 def test_a_long_way_to_an_epoch_tells_how_far_it_is(
     browser: Browser, static: Path, tmp_path: Path
 ) -> None:

@@ -25,7 +25,7 @@ VIEWS = {  # name: runs, what the address says more
     "table": ([], ""),
 }
 PLACES = [  # view and size of the window; those with the most words take half a minute each
-    ("run", 1440, 900),
+    pytest.param("run", 1440, 900, marks=pytest.mark.slow),
     pytest.param("run", 390, 844, marks=pytest.mark.slow),
     *(("presentation", 1280, 720), ("presentation", 390, 844), ("table", 1024, 768)),
 ]
