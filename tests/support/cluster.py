@@ -59,6 +59,11 @@ def until(true: Callable[[], Any], seconds: float = _START, every: float = 0.05)
     return found
 
 
+def _text(file: Path) -> str:
+    """What a file says by now: nothing if it is not there yet."""
+    return file.read_text().strip() if file.exists() else ""
+
+
 class Node:
     """A node of the cluster: `ray start --block` and everything that it starts."""
 
@@ -132,7 +137,8 @@ class Cluster:
         try:
             head = self._start({}, "--head", "--port=0", "--num-cpus=0", "--include-dashboard=0")
             until(lambda: head.started)
-            self.address = (self.folder / "0/ray_current_cluster").read_text().strip()
+            # Ray writes it only after it has said that it is there.
+            self.address = until(lambda: _text(self.folder / "0/ray_current_cluster"))
             self.complete(workers)
         except BaseException:
             self.stop()

@@ -147,6 +147,16 @@ def number(text: str) -> int | str:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else text
 
 
+def add_workers(group: "argparse._ArgumentGroup") -> None:
+    """The options of what can be computed here or on a cluster."""
+    group.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
+    group.add_argument(
+        "--ray",
+        metavar="WHERE",
+        help="auto ($RAY_ADDRESS, or a cluster on this machine), an ADDRESS, or local",
+    )
+
+
 def _check_threads(options: argparse.Namespace) -> None:
     """Here for all commands: further on, it would be an argument of a function of that name."""
     if getattr(options, "threads", None) is not None:

@@ -130,7 +130,7 @@ def _report(address: Address, options: Namespace) -> "LocalServer":
         raise DynascopeError(
             f"{path}: has no report yet; run the same `dynascope study` command to its end."
         )
-    site = ReportSite(path / REPORT, stores_of(path), policy(), "the report")
+    site = ReportSite(path / REPORT, stores_of(path), "; ".join(policy()), "the report")
     return LocalServer(site, options.host, options.port)
 
 

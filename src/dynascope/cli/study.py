@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dynascope.cli.arguments import number
+from dynascope.cli.arguments import add_workers
 from dynascope.errors import DynascopeError
 from dynascope.findings.words import many
 from dynascope.printing import print
@@ -57,12 +57,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--timings", metavar="FOLDER", help="show how long a folder's runs took so far"
     )
     how = parser.add_argument_group("how")
-    how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
-    how.add_argument(
-        "--ray",
-        metavar="WHERE",
-        help="auto ($RAY_ADDRESS, or a cluster on this machine), an ADDRESS, or local",
-    )
+    add_workers(how)
     how.add_argument("--wait", action="store_true", help="wait for another study of FOLDER to end")
 
 

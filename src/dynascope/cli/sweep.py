@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dynascope.cli.amounts import disk_space
-from dynascope.cli.arguments import number
+from dynascope.cli.arguments import add_workers
 from dynascope.errors import DynascopeError
 from dynascope.findings.words import many
 from dynascope.number_text import percent
@@ -54,12 +54,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--slurm", action="store_true", help="print a batch script that starts Ray under SLURM"
     )
     how = parser.add_argument_group("how")
-    how.add_argument("--threads", metavar="N", type=number, help="(default: one for each core)")
-    how.add_argument(
-        "--ray",
-        metavar="WHERE",
-        help="auto ($RAY_ADDRESS, or a cluster on this machine), an ADDRESS, or local",
-    )
+    add_workers(how)
     how.add_argument(
         "--results",
         metavar="HOW",

@@ -5,15 +5,13 @@ forbids every request, whatever a run holds. Strings of a run are never part of 
 """
 
 import base64
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 
 from dynascope.errors import DynascopeError
+from dynascope.offline_page import hash_of, offline_page, policy_of
 from dynascope.sandbox import client
-from dynascope.version import __version__
 
 KERNEL = "/kernel.wasm"  # the path by which the page asks for it
 
@@ -51,60 +49,17 @@ def _read(folder: Path) -> EmbeddedClient:
 def page_of(built: EmbeddedClient, title: str, archive: bytes | None = None) -> str:
     """The HTML; without an archive the page waits for somebody who answers."""
     data = "" if archive is None else base64.b64encode(archive).decode()
-    return _PAGE.format(
-        policy=escape("; ".join(_policy(built))),
-        version=escape(__version__),
-        title=escape(title),
-        style=_checked(built.style, "style"),
-        archive=f'<script type="text/plain" id="dynascope-archive">{data}</script>' if data else "",
-        script=_checked(built.script, "script"),
-    )
+    held = f'<script type="text/plain" id="dynascope-archive">{data}</script>' if data else ""
+    return offline_page(title, _policy(built), built.style, f"{_BODY}{held}", built.script)
 
 
 def _policy(built: EmbeddedClient) -> tuple[str, ...]:
-    return (
-        "default-src 'none'",
-        f"script-src {_hash(built.script)} 'wasm-unsafe-eval'",
-        f"style-src {_hash(built.style)}",
-        "img-src data: blob:",
-        "worker-src blob:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
+    script = f"{hash_of(built.script)} 'wasm-unsafe-eval'"
+    return policy_of(script, hash_of(built.style), "img-src data: blob:", "worker-src blob:")
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _checked(text: str, element: str) -> str:
-    """The contents of an element, which must not end it early."""
-    assert f"</{element}" not in text.lower(), element
-    assert "<!--" not in text, element
-    return text
-
-
-# The icon is empty: a browser would ask for one otherwise.
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="dynascope {version}">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
+_BODY = """\
 <div id="app"><p class="notice">Loading the sandbox.</p></div>
 <noscript><p class="notice">The sandbox needs JavaScript: allow it for this page and reload.</p>
 </noscript>
-{archive}
-<script>{script}</script>
-</body>
-</html>
 """

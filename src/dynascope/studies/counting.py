@@ -31,7 +31,8 @@ def share_of(mask: Array) -> Share:
 
 def success(runs: Table) -> Share:
     """Of no runs if all diverged: then it is the setting that fails, not what is asked of it."""
-    return share_of(solved(runs if not ended_nowhere(runs).all() else runs.where(runs["seed"] < 0)))
+    learnt = solved(runs)
+    return share_of(learnt[:0] if ended_nowhere(runs).all() else learnt)
 
 
 def ended_nowhere(runs: Table) -> Array:
@@ -79,6 +80,6 @@ def listed(runs: Table, column: str) -> Table:
 def entries_share(runs: Table, column: str, word: str) -> Measured:
     """Of all entries of a column of lists, the share that names a word (joined by +); over runs,
     since the entries of one run are not independent."""
-    lists = [values if isinstance(values, list) else [] for values in runs[column]]
+    lists = runs.lists(column)
     hits = np.array([sum(word in str(each).split("+") for each in own) for own in lists], float)
     return share_of_events(hits, np.array([len(own) for own in lists], float))

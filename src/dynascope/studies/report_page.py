@@ -3,14 +3,12 @@
 Everything in it is text that was escaped, SVG that `figure_svg` made, or our own style and script.
 """
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from dynascope.notebook.html_tags import Child, Html, joined, tag
+from dynascope.offline_page import hash_of, offline_page, policy_of
 from dynascope.studies.claims import VERDICTS, Judged, Judgement
 from dynascope.studies.report_figures import DrawnFigure
 from dynascope.studies.report_study import claim_id, study_section
@@ -36,30 +34,14 @@ def report_page(results: StudyResults, figures: Sequence[DrawnFigure]) -> str:
             tag("main", _heading(results), _all_claims(results), *_sections(results, figures)),
         ]
     )
-    return _PAGE.format(
-        policy=escape(policy()),
-        version=escape(__version__),
-        title=_TITLE,
-        style=_style(),
-        body=body,
-        script=_script(),
-    )
+    whole = f'<div class="page">{body}</div>\n{_BOX}'
+    return offline_page(_TITLE, policy(), _style(), whole, _script())
 
 
-def policy() -> str:
+def policy() -> tuple[str, ...]:
     """What the page may do: our style, our script, pictures that are part of it. (Drawings carry
     styles of their own.)"""
-    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src 'sha256-{digest}'",
-            "style-src 'unsafe-inline'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    return policy_of(hash_of(_script()), "'unsafe-inline'", "img-src data:")
 
 
 @cache
@@ -213,31 +195,11 @@ def _sections(results: StudyResults, figures: Sequence[DrawnFigure]) -> list[Htm
     ]
 
 
-# The icon is empty: a browser would ask for one otherwise.
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="dynascope {version}">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<div class="page">{body}</div>
+_BOX = """\
 <div id="run-box" role="dialog" aria-labelledby="run-title" hidden>
 <h2 id="run-title"></h2>
 <p>This command opens the run in the sandbox. In a page that <code>dynascope show</code> serves, a
 click opens it at once.</p>
 <code class="command"></code>
 <div><button class="copy">Copy</button><button class="close">Close</button></div>
-</div>
-<script>{script}</script>
-</body>
-</html>
-"""
+</div>"""

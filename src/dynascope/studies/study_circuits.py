@@ -144,7 +144,7 @@ def _draw_invariances(tables: Tables) -> "PublicationFigure":
 
     figure, axes = plots.subplots(1, 2)
     runs = _solved(tables)
-    lists = [each if isinstance(each, list) else [] for each in runs["culprits"]]
+    lists = runs.lists("culprits")
     positions = range(int(runs["length"].max()) if len(runs) else 0)
     counts = [sum(position in own for own in lists) for position in positions]
     names = [f"position {position}" for position in positions]

@@ -11,10 +11,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.new_file import write_new_file
 from dynascope.store.files import writing
+from dynascope.store.handles import read_file
 from dynascope.store.writable import check_creatable
 
 ABOUT = "study.json"
@@ -24,6 +26,7 @@ CLAIMS = "claims.json"
 DATA = "data"
 FIGURES = "figures"
 FORMAT = 1
+_LARGEST = 2**20  # bytes of a file that is read whole
 
 
 class StudyFolder:
@@ -82,13 +85,11 @@ def read_about(path: Path) -> dict[str, object] | None:
     """What a folder of studies says of itself; None: it is none."""
     about = path / ABOUT
     try:
-        text = about.read_text(encoding="utf-8")
+        told = read_json(about)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DynascopeError(f"{about}: cannot be read ({error}).") from None
-    try:
-        told = json.loads(text)
+    except OSError as error:
+        raise DynascopeError(f"{about}: cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError):
         told = None
     if not _sound(told):
@@ -96,6 +97,11 @@ def read_about(path: Path) -> dict[str, object] | None:
     if told["format"] > FORMAT:
         raise DynascopeError(f"{about}: written by a later version of dynascope; update it.")
     return dict(told)
+
+
+def read_json(path: Path) -> Any:
+    """A small file of a folder that somebody else may have made: no link, no pipe, nothing huge."""
+    return json.loads(read_file(path, _LARGEST, depth=1))
 
 
 def _sound(told: object) -> bool:

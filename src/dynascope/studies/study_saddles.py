@@ -28,7 +28,7 @@ def _runs(tables: Tables, dim: int) -> Table:
 
 def _share(runs: Table, named: tuple[str, ...], among: tuple[str, ...]) -> Measured:
     """Of plateaus with some verdicts, those with others; over runs."""
-    lists = [each if isinstance(each, list) else [] for each in runs["plateau_verdicts"]]
+    lists = runs.lists("plateau_verdicts")
     hits = np.array([sum(each in named for each in own) for own in lists], float)
     return share_of_events(hits, np.array([sum(each in among for each in own) for own in lists]))
 
@@ -85,8 +85,7 @@ def _draw_saddles(tables: Tables) -> "PublicationFigure":
     figure, axes = plots.subplots(1, 3, width_ratios=(4, 4, 3), height=2.2)
     every = ("fitted", "slope", "flat or minimum", *reversed(_SADDLE))
     for ax, dim in zip(axes, _DIMS, strict=False):
-        lists = _runs(tables, dim)["plateau_verdicts"]
-        found = [each for own in lists if isinstance(own, list) for each in own]
+        found = [each for own in _runs(tables, dim).lists("plateau_verdicts") for each in own]
         counts = [found.count(each) for each in every]
         plots.bars(every, counts, ax, x_label="plateaus", title=f"d={dim}")
     names, values, where = [], [], []

@@ -94,8 +94,8 @@ def _draw_causes(tables: Tables) -> "PublicationFigure":
     from dynascope import plots
 
     figure, ax = plots.subplots(width="column")
-    lists = tables[DEFAULT.name]["spike_causes"]
-    counts = Counter(str(each) for own in lists if isinstance(own, list) for each in own)
+    lists = tables[DEFAULT.name].lists("spike_causes")
+    counts = Counter(str(each) for own in lists for each in own)
     names = [name for name, _ in counts.most_common()]
     total = sum(counts.values())
     plots.bars(names, [counts[name] for name in names], ax, of=total, x_label="share of spikes")
@@ -119,8 +119,8 @@ def _draw_spike(cause: str, tables: Tables) -> "PublicationFigure":
     from dynascope import plots
 
     runs = tables[DEFAULT.name]
-    for place, causes in enumerate(runs["spike_causes"]):
-        for number, each in enumerate(causes if isinstance(causes, list) else []):
+    for place, causes in enumerate(runs.lists("spike_causes")):
+        for number, each in enumerate(causes):
             if cause in each.split("+"):
                 peak = int(runs["spike_epochs"][place][number])
                 return plots.figure("spike", (opened(runs, place), peak))

@@ -94,9 +94,13 @@ class Table:
         """
         return np.array([_entry(values, place) for values in self[name]])
 
+    def lists(self, name: str) -> list[list[Any]]:
+        """A column of lists; what a run lacks is an empty one."""
+        return [_listed(values) for values in self[name]]
+
     def median_of(self, name: str) -> Array:
         """Of a column of lists, the median of each run's own; NaN where there are none."""
-        own = ([each for each in _listed(values) if each is not None] for values in self[name])
+        own = ([each for each in values if each is not None] for values in self.lists(name))
         return np.array([np.median(each) if each else np.nan for each in own])
 
     def matched(self, other: "Table", mine: str = "seed", its: str = "seed") -> "Table":

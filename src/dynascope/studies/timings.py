@@ -13,6 +13,7 @@ from pathlib import Path
 from dynascope.errors import DynascopeError
 from dynascope.new_file import write_new_file
 from dynascope.progress import Report, Status
+from dynascope.studies.study_folder import read_json
 
 TIMINGS = "timings.json"
 REPORT = "report"  # what judging and drawing took, beside the sources
@@ -70,7 +71,7 @@ class TimedReport:
 def _read(path: Path) -> dict[str, float]:
     """None, if the file is not as it was written: nothing hangs on it."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))["seconds"]
+        told = read_json(path)["seconds"]
         return {str(name): float(value) for name, value in told.items()}
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return {}
