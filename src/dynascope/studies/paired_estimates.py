@@ -180,7 +180,17 @@ def ratio_of_means(ones: Array, others: Array) -> Ratio:
     return Ratio(_complete(ones, others), np.zeros((0, 2)))
 
 
-def share_of_events(hits: Array, events: Array) -> Ratio:
+class EventShare(Ratio):
+    """A ratio that is a share, and so cannot lie outside of 0 to 1."""
+
+    method = "Fieller, of a share"
+
+    def interval(self, error: float = 0.05) -> Interval:
+        low, high = super().interval(error)
+        return (low, high) if (low, high) == NOWHERE else (max(low, 0.0), min(high, 1.0))
+
+
+def share_of_events(hits: Array, events: Array) -> EventShare:
     """Of what happens in runs, any number of times each, the share of some kind.
 
     As Agresti and Coull (1998) add successes and failures to a share, the interval counts two more
@@ -189,7 +199,7 @@ def share_of_events(hits: Array, events: Array) -> Ratio:
     """
     rows = _complete(hits, events)
     usual = float(rows[rows[:, 1] > 0, 1].mean()) if np.any(rows[:, 1] > 0) else 0.0
-    return Ratio(rows, np.array([[usual, usual], [0.0, usual]]))
+    return EventShare(rows, np.array([[usual, usual], [0.0, usual]]))
 
 
 def _around(value: float, low: float, high: float) -> Interval:

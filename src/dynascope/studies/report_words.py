@@ -5,9 +5,11 @@ import math
 from dynascope.number_text import MISSING, percent, significant
 from dynascope.studies.claims import FAILS, HOLDS, IN_PART, OPEN, VERDICTS, Claim, Judged
 from dynascope.studies.estimates import Interval, Share
+from dynascope.studies.paired_estimates import EventShare
 
 _SIGNS = {HOLDS: "✓", IN_PART: "◐", FAILS: "✗", OPEN: "?"}
 _CLASSES = {HOLDS: "holds", IN_PART: "in-part", FAILS: "fails", OPEN: "open"}
+_OF_SHARES = (Share.method, EventShare.method)
 assert {*_SIGNS} == {*_CLASSES} == {*VERDICTS}
 
 
@@ -28,7 +30,7 @@ def number(value: float, method: str) -> str:
     """
     if math.isnan(value):
         return MISSING
-    return percent(value) if method == Share.method else significant(value, 3)
+    return percent(value) if method in _OF_SHARES else significant(value, 3)
 
 
 def interval(ends: Interval, method: str) -> str:
