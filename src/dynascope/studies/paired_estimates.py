@@ -142,7 +142,8 @@ class Ratio(Measured):
     """The mean of one number of a run over that of another; Fieller's interval (1954).
 
     Those ratios r are in it for which the mean of `ones - r others` may be 0, by Student's t over
-    runs. If the mean of the others may itself be 0, no ratio is excluded.
+    runs. If the mean of the others may itself be 0, no ratio is excluded. Of numbers that are never
+    below 0, neither is their ratio.
     """
 
     rows: Array  # [runs, 2]
@@ -172,7 +173,8 @@ class Ratio(Measured):
         if a <= 0:
             return NOWHERE
         root = float(np.sqrt(max(b * b - a * c, 0.0)))
-        return _around(self.value, (b - root) / a, (b + root) / a)
+        low, high = _around(self.value, (b - root) / a, (b + root) / a)
+        return (max(low, 0.0) if np.all(rows >= 0) else low), high
 
 
 def ratio_of_means(ones: Array, others: Array) -> Ratio:

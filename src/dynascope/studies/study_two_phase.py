@@ -7,6 +7,7 @@ import numpy as np
 from dynascope.analysis.thresholds import LEAD_PAIRS
 from dynascope.analysis_columns import PARTS
 from dynascope.number_text import percent
+from dynascope.run import Run
 from dynascope.studies.claims import Claim, Measure
 from dynascope.studies.counting import listed, of_each, share_of, solved_runs
 from dynascope.studies.estimates import Measured, known, median
@@ -23,6 +24,8 @@ _JUMP = 1.5  # times the speed around it: what the eye would call a jump
 _EPOCHS = 1000
 _SOON = 100  # epochs, a tenth of the run
 _LEARNT, _ROOM = 0.99, 700  # of accuracy; epoch before which the clearest run drops twice
+_SHELF = (0.2, 0.8)  # of the first loss: between the drops of the clearest run
+_RISE = 10.0  # times the lowest loss so far: as high as it may rise afterwards
 _DROPS = {"first drop": 0, "second drop": 1}
 _HEIGHTS = {
     f"{percent(sums, places=0)} of the sum, {percent(right, places=0)} of accuracy": place
@@ -136,7 +139,8 @@ CLAIMS = (
 
 def _draw_strip(tables: Tables) -> "PublicationFigure":
     """The clearest run: two drops and no more, seen by all methods, no spike, everything learnt
-    in time; where no run has all of that, most of it. Of equals, drops that are farthest apart."""
+    in time, the loss between them lower than before and never much higher afterwards; where no run
+    has all of that, most of it. Of equals, drops that are farthest apart."""
     from dynascope import plots
 
     runs = _of_two_drops(tables)
@@ -148,7 +152,15 @@ def _draw_strip(tables: Tables) -> "PublicationFigure":
         runs["exact_accuracy"] > _LEARNT,
         second < _ROOM,
     )
-    run = most_of(runs, _EPOCHS * np.sum(virtues, axis=0) + second - first)
+
+    def falls_twice(place: int, run: Run) -> bool:
+        loss, one, two = run.curves["train_loss"], int(first[place]), int(second[place])
+        shelf = float(np.median(loss[(2 * one + two) // 3 : (one + 2 * two) // 3 + 1]))
+        lowest = np.minimum.accumulate(loss[two:])
+        steady = bool(np.all(loss[two:] < _RISE * lowest))
+        return bool(_SHELF[0] * loss[0] < shelf < _SHELF[1] * loss[0]) and steady
+
+    run = most_of(runs, _EPOCHS * np.sum(virtues, axis=0) + second - first, falls_twice)
     return plots.figure("phases", run) if run else plots.subplots()[0]
 
 
@@ -204,8 +216,8 @@ STUDY = Study(
     figures=(
         StudyFigure(
             "strip",
-            "The clearest run: two drops that all methods see, no spike, everything learnt; of "
-            "those the one whose drops are farthest apart.",
+            "The clearest run: two drops that all methods see with a shelf of the loss between "
+            "them, no spike, everything learnt; of those the one whose drops are farthest apart.",
             _draw_strip,
         ),
         StudyFigure(
