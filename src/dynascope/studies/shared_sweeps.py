@@ -12,6 +12,13 @@ DEFAULT = StudySweep(
 )
 """The paper's own setting: N=12, k=5, p=2, d=2, h=32, Adam with 3e-3, batch 32, 1000 epochs."""
 
+THREE_ROWS = StudySweep(
+    "default-rows",
+    {"base": {"model.embeddings": 3}, "analyse": ["kept_sum", "circuit", "phases", "spikes"]},
+    {QUICK: 20, PAPER: 300},
+)
+"""The same with a third row of the embedding, never right, as the released code has it."""
+
 _TWO_AND_THREE = {"grid": {"model.dim": [2, 3]}}
 _FULL = {"training.batch": 2048}
 _FEW = {QUICK: 8, PAPER: 100}

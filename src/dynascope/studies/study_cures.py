@@ -216,6 +216,9 @@ STUDY = Study(
         StudyFigure("speed", "When runs learn the task, of those that do.", _draw_speed),
     ),
     notes=(
+        "A cure acts from the first step on, so it also changes what comes before a spike: spikes "
+        "are compared by run, over the same seeds, not one by one. Of the cures that have a "
+        "strength, several were tried; all else is as the paper has it.",
         "Shampoo and AdaFisher, which the paper names beside Muon, were not tried. Muon moves V, W "
         "and U; embeddings, the query and biases go by AdamW.",
     ),

@@ -122,4 +122,12 @@ STUDY = Study(
             _draw_attention,
         ),
     ),
+    notes=(
+        "The paper compares maps of attention by eye. Here likeness is their rank "
+        "correlation, less that with the starts of 19 other seeds: what all starts have in "
+        "common does not count.",
+        "The paper sees a preference for ones in the runs that it shows. To tell a habit of "
+        "training from one of the seed, the last claim asks whether the preferred token is "
+        "that of the start.",
+    ),
 )

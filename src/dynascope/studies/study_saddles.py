@@ -114,4 +114,10 @@ STUDY = Study(
             _draw_saddles,
         ),
     ),
+    notes=(
+        "The optimizer is Adam, which bends the way off a plateau. So directions are those in "
+        "Adam's own metric, and the way along the five most negative ones is compared with "
+        "that of a random direction.",
+        "The paper gives no epochs for full batch: plateaus are looked at in runs of 5000.",
+    ),
 )

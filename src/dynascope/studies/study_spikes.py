@@ -156,4 +156,11 @@ STUDY = Study(
             partial(_draw_spike, "feed-forward"),
         ),
     ),
+    notes=(
+        "A cause is named if it was at least three times the usual, and if without it at least "
+        "half of the rise is gone. A spike can have several. The paper names what it sees "
+        "beside spikes; the last three claims ask whether that goes with them over runs.",
+        "Spikes of the released setting (three rows of the embedding) were counted as well: "
+        "the last figure of the study circuits.",
+    ),
 )
