@@ -207,4 +207,9 @@ STUDY = Study(
             _draw_trained,
         ),
     ),
+    notes=(
+        "The released code sets positions to (0, 1) and (0, -1) for its figure, with h=8 and full "
+        "batch. Whether they stay there or are trained on it does not say: both were tried, 1000 "
+        "epochs each. The seed of its figure is not known.",
+    ),
 )
