@@ -8,6 +8,7 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))]
 TEXTS += [ROOT / "tests/QUARANTINE.md", ROOT / "benchmarks/README.md"]
+TEXTS += sorted((ROOT / "docs/studies").glob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`]*`")

@@ -9,6 +9,7 @@ from dynascope.studies.paired_estimates import EventShare
 
 _SIGNS = {HOLDS: "✓", IN_PART: "◐", FAILS: "✗", OPEN: "?"}
 _CLASSES = {HOLDS: "holds", IN_PART: "in-part", FAILS: "fails", OPEN: "open"}
+_ROUNDING = 1e-12  # what is smaller comes of adding up in floating point
 _OF_SHARES = (Share.method, EventShare.method)
 assert {*_SIGNS} == {*_CLASSES} == {*VERDICTS}
 
@@ -27,9 +28,12 @@ def number(value: float, method: str) -> str:
 
     >>> number(0.25, Share.method), number(1.23456, "Welch"), number(float("nan"), "Welch")
     ('25.0%', '1.23', '-')
+    >>> number(8.3e-18, "Welch")
+    '0'
     """
     if math.isnan(value):
         return MISSING
+    value = 0.0 if abs(value) < _ROUNDING else value
     return percent(value) if method in _OF_SHARES else significant(value, 3)
 
 
