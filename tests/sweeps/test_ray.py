@@ -159,7 +159,9 @@ def test_a_node_killed_in_the_middle(
     before = shards(folder)
     ray.workers[-1].kill()
     code, out, error = ended(process)
-    assert (code, error.count("\n")) == (0, 1), error
+    # Ray's core has a line of its own if a result was lost with the node; it cannot be told not to.
+    ours = [line for line in error.splitlines() if " core_worker.cc:" not in line]
+    assert (code, len(ours)) == (0, 1), error
     assert out.startswith("24 runs are in ")
     assert before.items() <= shards(folder).items(), "a finished shard was written again"
     assert 2 <= len(before) < 24
