@@ -27,7 +27,7 @@ from typing import Any
 from rich.console import Console
 
 import dynascope as ds
-from dynascope.sweeps.cost import expected_seconds
+from dynascope.run_cost import expected_seconds
 from report import machine
 from settings import available_cores
 

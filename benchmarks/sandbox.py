@@ -49,7 +49,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], bool]] = {
     "d=2, p=3": ({"task.vocab": 3}, False),  # 252 are chosen by itself
 }
 
-_SCRUB = """async (frames) => {
+SCRUB = """async (frames) => {
     const { view, slots, frameTimes } = dynascope;
     const [slot] = slots.value;
     const drawn = [];
@@ -76,7 +76,7 @@ _TABLE = """async ([filter, sort]) => {
     view.value = { ...view.value, filter, sort };
     return (await painted()) - began;
 }"""
-_FIRST = """() => { const [slot] = globalThis.dynascope?.slots.value ?? [];
+FIRST = """() => { const [slot] = globalThis.dynascope?.slots.value ?? [];
     return slot?.scene.value && performance.now(); }"""
 
 
@@ -125,12 +125,12 @@ def _measured(chromium: Any, stores: dict[str, Path]) -> dict[str, Any]:
     for name, (_, chosen) in SETTINGS.items():
         run = ds.load(stores[name])[0]
         view = f"#v=1&run={run.id}" + (f"&seq={_sequences(run)}" if chosen else "")
-        with _shown(stores[name]) as address, _browser(chromium, calm) as browser:
+        with _shown(stores[name]) as address, launched(chromium, calm) as browser:
             results["scrub"][name] = _scrub(_opened(browser, address + view))
-            times = [_first(browser, address + view) for _ in range(VISITS)]
+            times = [first_picture(browser, address + view) for _ in range(VISITS)]
             results["first_s"][name] = (statistics.mean(times), max(times))
-    with _shown(stores["many"]) as address, _browser(chromium, calm) as browser:
-        page = _page(browser)
+    with _shown(stores["many"]) as address, launched(chromium, calm) as browser:
+        page = new_page(browser)
         page.goto(address + "#v=1&page=runs")
         page.locator("tbody tr[aria-rowindex]").first.wait_for()
         page.wait_for_timeout(1000)
@@ -148,21 +148,21 @@ def _scrub(page: Page, frames: int = 500) -> dict[str, Any]:
         return 1000 * float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
 
     before = spent()
-    found = page.evaluate(_SCRUB, frames)
+    found = page.evaluate(SCRUB, frames)
     return {
         "sequences": found["sequences"],
         "scenes": found["scenes"] / (frames + 1),
-        "frame_ms": _summary(found["frame"]),
-        "draw_ms": _summary(found["draw"]),
+        "frame_ms": summary(found["frame"]),
+        "draw_ms": summary(found["draw"]),
         "thread_ms": (spent() - before) / frames,
     }
 
 
-def _first(browser: Browser, address: str) -> float:
+def first_picture(browser: Browser, address: str) -> float:
     """Seconds from the address to the first scene on the screen, nothing cached."""
-    page = _page(browser)
+    page = new_page(browser)
     page.goto(address, wait_until="commit")
-    seconds = page.wait_for_function(_FIRST).json_value() / 1000
+    seconds = page.wait_for_function(FIRST).json_value() / 1000
     page.context.close()
     return float(seconds)
 
@@ -179,7 +179,7 @@ def _table(page: Page) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _summary(times: list[float]) -> tuple[float, float]:
+def summary(times: list[float]) -> tuple[float, float]:
     return float(np.mean(times)), float(np.percentile(times, 99))
 
 
@@ -256,7 +256,7 @@ def _shown(store: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _browser(chromium: Any, options: list[str]) -> Iterator[Browser]:
+def launched(chromium: Any, options: list[str]) -> Iterator[Browser]:
     browser = chromium.launch(executable_path=CHROMIUM, args=options)
     try:
         yield browser
@@ -264,16 +264,16 @@ def _browser(chromium: Any, options: list[str]) -> Iterator[Browser]:
         browser.close()
 
 
-def _page(browser: Browser) -> Page:
+def new_page(browser: Browser) -> Page:
     context = browser.new_context(viewport=SIZE)  # type: ignore[arg-type]
     context.add_init_script("localStorage.setItem('dynascope.introduced', 'yes')")
     return context.new_page()
 
 
 def _opened(browser: Browser, address: str) -> Page:
-    page = _page(browser)
+    page = new_page(browser)
     page.goto(address)
-    page.wait_for_function(_FIRST)
+    page.wait_for_function(FIRST)
     page.wait_for_timeout(1000)  # analyses arrive
     return page
 

@@ -150,7 +150,9 @@ enum class Needs { NOTHING, TEST, UNSEEN, GRADIENTS, FULL_GRADIENTS };
 /// that is linear in the gradient.
 enum class Metric { PLAIN, SECOND_MOMENT, NONLINEAR };
 
-// X(id, name, what the two slots of its state hold ("": nothing), metric, whether weight decay is
+constexpr int SLOTS = 2;  // of an optimizer's state, besides the weights
+
+// X(id, name, what the slots of its state hold ("": nothing), metric, whether weight decay is
 //   apart from the gradient)
 #define DYNASCOPE_RULES(X)                                              \
   X(SGD, sgd, "momentum", "", PLAIN, false)                             \
@@ -245,7 +247,7 @@ constexpr ActivationRow ACTIVATION_ROWS[] = {
 };
 
 struct RuleRow {
-  const char *name, *slots[2];
+  const char *name, *slots[SLOTS];
   Metric metric;
   bool decoupled_decay;
 };

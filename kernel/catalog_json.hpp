@@ -93,8 +93,8 @@ constexpr const char* PART_NAMES[] = {"embedding", "attention", "feed_forward"};
 constexpr const char* NEEDS_NAMES[] = {"", "test", "unseen", "gradients", "full_gradients"};
 constexpr const char* METRIC_NAMES[] = {"plain", "second_moment", "nonlinear"};
 constexpr const char* GROUPING_NAMES[] = {"multisets", "pairs"};
-constexpr const char* KIND_NAMES[] = {"whole", "real",      "flag", "word",
-                                      "words", "positions", "span", "parts"};
+constexpr const char* KIND_NAMES[] = {"whole",     "real", "flag",  "word",  "words",
+                                      "positions", "span", "parts", "clamps"};
 
 template <class W> void write_shape(W& out, Axis rows, Axis columns) {
   out.key("shape");
@@ -178,7 +178,7 @@ template <class Put> void write_catalog(Put put) {
   write_rows(out, "rules", RULE_ROWS, [&](const RuleRow& row) {
     out.begin("{");
     out.field("name", row.name);
-    out.list("slots", {row.slots, 2});
+    out.list("slots", {row.slots, SLOTS});
     out.field("metric", METRIC_NAMES[static_cast<int>(row.metric)]);
     out.field("decoupled_decay", row.decoupled_decay);
     out.end("}");

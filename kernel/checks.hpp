@@ -103,6 +103,28 @@ inline bool check_cut(const uint8_t* positions, const Shape& s) {
   return left;
 }
 
+/// Attention that is held: one weight for each position, none below 0, 1 in all.
+inline bool check_attention(const double* held, const Shape& s) {
+  double sum = 0;
+  bool sound = true;
+  for (int64_t t = 0; t < s.length; ++t) {
+    sum += held[t];
+    sound = sound && held[t] >= 0;
+  }
+  sound = sound && sum > 1 - 1e-9 && sum < 1 + 1e-9;
+  if (!sound) Sentence() << "attention: expected weights of at least 0 whose sum is 1.";
+  return sound;
+}
+
+inline bool check_holds(const Hold* holds, int64_t count, const Shape& s) {
+  for (int64_t i = 0; i < count; ++i)
+    if (!whole("clamps", static_cast<double>(holds[i].from), 0, MAX_EPOCHS) ||
+        !whole("clamps", static_cast<double>(holds[i].to), 0, MAX_EPOCHS) ||
+        !check_attention(holds[i].attention, s))
+      return false;
+  return true;
+}
+
 inline bool check_sizes(double count, double length, double vocab) {
   return whole("count", count, 0, MAX_SEQUENCES) && whole("length", length, 0, MAX_LENGTH) &&
          whole("vocab", vocab, 1, MAX_EMBEDDINGS);

@@ -50,7 +50,7 @@ class Halves {
   }
 
   void prepare(const double* theta, const Layout& layout) {
-    table_.forward(theta, layout, nullptr);
+    table_.forward(theta, layout);
     double top = table_.score[0], bottom = top;
     for (int64_t e = 1; e < table_.entries; ++e) {
       top = table_.score[e] > top ? table_.score[e] : top;

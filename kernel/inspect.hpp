@@ -52,7 +52,7 @@ template <class T> class Inspector {
     for (first_ = 0; first_ < count; first_ += LANES) {
       count_ = count - first_ < LANES ? count - first_ : LANES;
       settle(nullptr, patch.sequence, xi_, shape_.dim);
-      transform(out, patch, {nullptr, nullptr});
+      transform(out, patch, {});
     }
   }
 
@@ -101,7 +101,10 @@ template <class T> class Inspector {
                d, 1);
     }
     patched |= settle(out.scores, patch.scores, scores_, N);
-    soften(attention_, scores_, N, ablation.positions);
+    if (ablation.attention)
+      for (int64_t t = 0; t < N; ++t)
+        attention_[t] = broadcast(static_cast<T>(ablation.attention[t]));
+    else soften(attention_, scores_, N, ablation.positions);
     patched |= settle(out.attention, patch.attention, attention_, N);
     patched |= settle(out.values, patch.values, values_, N * d);
     for (int64_t c = 0; c < d; ++c) {

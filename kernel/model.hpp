@@ -36,10 +36,10 @@ template <class T> class Model {
         backward_(feed_backward<T>(s)) {}
 
   /// Takes weights (padded; they must outlive the use of this model) and fills the table.
-  void prepare(const T* theta, const Ablation& ablation = {nullptr, nullptr}) {
+  void prepare(const T* theta, const Ablation& ablation = {}) {
     theta_ = theta;
     ablation_ = ablation;
-    shortest_embedding = table.forward(theta, layout, ablation.positions);
+    shortest_embedding = table.forward(theta, layout, ablation);
     shortest_ = broadcast(T(__builtin_huge_val()));
   }
 
@@ -106,7 +106,7 @@ template <class T> class Model {
   FeedBackward<T> backward_;
   V shortest_;
   const T* theta_ = nullptr;
-  Ablation ablation_ = {nullptr, nullptr};
+  Ablation ablation_;
 
   DYNASCOPE_ONCE void forward(const Sequences& data, int64_t first, int64_t count,
                               int64_t mean_over, FeedForward<T> transform) {

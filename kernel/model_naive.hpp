@@ -98,7 +98,8 @@ T loss_and_gradient(T* grad, const T* theta, const Shape& s, const Examples& dat
       if (!cut(t)) top = std::max(top, score[t]);
     }
     for (int64_t t = 0; t < N; ++t) sum += a[t] = cut(t) ? 0 : std::exp(score[t] - top);
-    for (int64_t t = 0; t < N; ++t) a[t] /= sum;
+    for (int64_t t = 0; t < N; ++t)
+      a[t] = off.attention ? static_cast<T>(off.attention[t]) : a[t] / sum;
     std::vector<Vector<T>> v(N, Vector<T>(d));
     Vector<T> xi(d);
     for (int64_t t = 0; t < N; ++t)
@@ -158,7 +159,7 @@ T loss_and_gradient(T* grad, const T* theta, const Shape& s, const Examples& dat
     for (int64_t t = 0; t < N; ++t) {
       T dscore = 0;
       Vector<T> dz(d);
-      for (int64_t c = 0; c < d; ++c) dscore += a[t] * dxi[c] * (v[t][c] - xi[c]);
+      for (int64_t c = 0; c < d && !off.attention; ++c) dscore += a[t] * dxi[c] * (v[t][c] - xi[c]);
       for (int64_t c = 0; c < d; ++c) {
         dq[c] += dscore * z[t].y[c] / root;
         dz[c] += dscore * q[c] / root;

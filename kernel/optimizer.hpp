@@ -50,8 +50,10 @@ template <class T> class Optimizer {
     rate_ = arena.take<T>(layout_.padded_size);
   }
 
-  /// `frozen`: packed, 1 = never moves; null: none.
-  void start(const uint8_t* frozen) {
+  /// `frozen`: packed, 1 = never moves; null: none. `since`: steps that were done when each slot
+  /// began, where another rule moved the weights before.
+  void start(const uint8_t* frozen, const int64_t since[SLOTS]) {
+    for (int slot = 0; slot < SLOTS; ++slot) since_[slot] = since[slot];
     forgotten_[0] = forgotten(training_.beta1);
     forgotten_[1] = forgotten(training_.beta2);
     for (int64_t i = 0; i < layout_.padded_size; ++i) first[i] = second[i] = rate_[i] = T(0);
@@ -99,13 +101,20 @@ template <class T> class Optimizer {
   NewtonSchulz<T> newton_schulz_;
   T* rate_;  // learning rate of each entry relative to lr; 0 for what does not move
   bool any_frozen_ = false;
-  int64_t forgotten_[2];  // steps after which a moment's bias correction is exactly 1
+  int64_t since_[SLOTS];
+  int64_t forgotten_[SLOTS];  // steps after which a moment's bias correction is exactly 1
 
   /// A number of steps from which on 1 - beta^n rounds to 1: no power needs to be computed.
   static int64_t forgotten(double beta) {
     int64_t n = 1;
     while (power(beta, n) > 0x1p-55) n += n / 8 + 1;
     return n;
+  }
+
+  /// 1 - beta^n after step t, the n-th since the slot began.
+  double unbiased(int slot, double beta, int64_t t) const {
+    const int64_t n = t - since_[slot];
+    return 1.0 - (n < forgotten_[slot] ? power(beta, n) : 0.0);
   }
 
   void clear_frozen(T* grad) const {
@@ -153,8 +162,8 @@ template <class T> class Optimizer {
 
   /// Adam and AdamW, on the entries from `begin` up to `end`, whole vectors.
   void adapt(T* theta, const T* grad, double lr, int64_t t, int64_t begin, int64_t end) {
-    const double unbias1 = 1.0 - (t < forgotten_[0] ? power(training_.beta1, t) : 0.0);
-    const double unbias2 = 1.0 - (t < forgotten_[1] ? power(training_.beta2, t) : 0.0);
+    const double unbias1 = unbiased(0, training_.beta1, t),
+                 unbias2 = unbiased(1, training_.beta2, t);
     const V step_size = broadcast(static_cast<T>(lr / unbias1));
     const V inverse_root = broadcast(static_cast<T>(1.0 / __builtin_sqrt(unbias2)));
     const V beta1 = broadcast(static_cast<T>(training_.beta1)),

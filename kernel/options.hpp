@@ -75,7 +75,8 @@ enum class Kind {
   WORDS,      // bool for each of a list: any of them
   POSITIONS,  // how many leading positions, or a list; for hosts only, as are the next two
   SPAN,       // two whole numbers, the first the smaller
-  PARTS       // parameters or parts of them
+  PARTS,      // parameters or parts of them
+  CLAMPS      // what is held at fixed values for some epochs
 };
 
 struct Option {
@@ -206,6 +207,9 @@ constexpr Option OPTIONS[] = {
         .more_than(0).or_none().AT_TRAINING(sam).was("null"),
     option("training.muon_momentum", Kind::REAL, "0.95", "of the matrices that muon moves")
         .from(0, 1).AT_TRAINING(muon_momentum).was("0.95"),
+
+    option("training.clamps", Kind::CLAMPS, "[]",
+           "attention that is held at fixed weights for some epochs").was("[]"),
 
     option("record.weights_every", Kind::WHOLE, "1",
            "epochs between kept weights; 0: first and last")

@@ -19,11 +19,11 @@ namespace {
 template <class T>
 nb::tuple loss_and_gradient(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens,
                             const Array<int32_t>& targets, const Bytes& cut_positions,
-                            const Bytes& cut_units, bool naive_twin) {
+                            const Bytes& cut_units, bool naive_twin, const Attention& held) {
   auto grad = make_array<T>({packed.size()});
   const T* theta = weights(packed, s);
   const Examples data = examples(tokens, targets, s);
-  const Ablation off = ablation(cut_positions, cut_units, s);
+  const Ablation off = ablation(cut_positions, cut_units, held, s);
   T loss;
   {
     nb::gil_scoped_release release;
@@ -39,7 +39,8 @@ nb::tuple loss_and_gradient(const Array<T>& packed, const Shape& s, const Array<
 
 template <class T>
 nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& tokens,
-                 nb::dict patch, const Bytes& cut_positions, const Bytes& cut_units) {
+                 nb::dict patch, const Bytes& cut_positions, const Bytes& cut_units,
+                 const Attention& held_attention) {
   auto targets = make_array<int32_t>({tokens.shape(0)});
   const Examples data = examples(tokens, nb::cast<Array<int32_t>>(nb::cast(targets)), s);
   // Both structs have one pointer per row of the table, in its order.
@@ -61,7 +62,7 @@ nb::dict inspect(const Array<T>& packed, const Shape& s, const Array<int32_t>& t
     patched = const_cast<T*>(held.back().data());
   }
   const T* theta = weights(packed, s);
-  const Ablation off = ablation(cut_positions, cut_units, s);
+  const Ablation off = ablation(cut_positions, cut_units, held_attention, s);
   nb::gil_scoped_release release;
   const Memory memory = allocate(engine<T>().work_bytes(s, data.count));
   engine<T>().inspect(out, patches, theta, s, data, off, memory.get());
@@ -95,10 +96,11 @@ int math_function(const std::string& name) {
 
 template <class T> void bind_evaluations(Module& m) {
   m.def("loss_and_gradient", loss_and_gradient<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a,
-        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
-        "naive"_a = false);
+        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(), "naive"_a = false,
+        "attention"_a.none() = nb::none());
   m.def("inspect", inspect<T>, "packed"_a, "shape"_a, "tokens"_a, "patch"_a,
-        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none());
+        "cut_positions"_a.none() = nb::none(), "cut_units"_a.none() = nb::none(),
+        "attention"_a.none() = nb::none());
   m.def("evaluate", evaluate<T>, "packed"_a, "shape"_a, "tokens"_a, "targets"_a);
   m.def("math", [](const std::string& name, const Array<T>& x) {
     auto y = make_array<T>({x.size()});

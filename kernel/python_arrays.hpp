@@ -79,9 +79,20 @@ inline const uint8_t* mask(const Bytes& bytes, int64_t size, const char* what) {
   return bytes->data();
 }
 
-inline Ablation ablation(const Bytes& positions, const Bytes& units, const Shape& s) {
+using Attention = std::optional<Array<double>>;
+
+inline const double* attention(const Attention& held, const Shape& s) {
+  if (!held) return nullptr;
+  expect(static_cast<int64_t>(held->size()) == s.length, "attention has one entry per position");
+  must(check_attention(held->data(), s));
+  return held->data();
+}
+
+inline Ablation ablation(const Bytes& positions, const Bytes& units, const Attention& held,
+                         const Shape& s) {
   const Ablation off{mask(positions, s.length, "cut_positions must have one entry per position"),
-                     mask(units, s.hidden, "cut_units must have one entry per hidden unit")};
+                     mask(units, s.hidden, "cut_units must have one entry per hidden unit"),
+                     attention(held, s)};
   must(check_cut(off.positions, s));
   return off;
 }

@@ -6,12 +6,16 @@
 
 namespace dynascope {
 
+/// The first epoch after which attention is held, the last, and the attention [length].
+using PyHold = std::tuple<int64_t, int64_t, Array<double>>;
+
 // ---- trainer ------------------------------------------------------------------------------------
 template <class T> class PyTrainer {
  public:
   PyTrainer(const Shape& shape, const Training& training,
             const std::vector<std::pair<Array<int32_t>, Array<int32_t>>>& sets, uint64_t seed,
-            const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients)
+            const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients,
+            const std::vector<int64_t>& slots_since, const std::vector<PyHold>& given)
       : size_(packed_size(shape)), training_(training) {
     TrainerInput<T> in{shape,
                        training,
@@ -20,7 +24,23 @@ template <class T> class PyTrainer {
                        weights(start, shape),
                        mask(frozen, size_, "frozen must have one entry per weight"),
                        gradients,
-                       full_gradients};
+                       full_gradients,
+                       {},
+                       nullptr,
+                       static_cast<int64_t>(given.size())};
+    std::vector<Hold> holds;
+    for (const auto& [from, to, held] : given) {
+      expect(static_cast<int64_t>(held.size()) == shape.length,
+             "attention has one entry per position");
+      holds.push_back({from, to, held.data()});
+    }
+    in.holds = holds.data();
+    must(check_holds(in.holds, in.hold_count, shape));
+    expect(slots_since.size() == SLOTS, "a number of steps for each slot is needed");
+    for (int i = 0; i < SLOTS; ++i) {
+      in.slots_since[i] = slots_since[static_cast<size_t>(i)];
+      must(whole("slots_since", static_cast<double>(in.slots_since[i]), 0, MAX_WHOLE));
+    }
     expect(sets.size() == SETS, "three sets are needed");
     for (int i = 0; i < SETS; ++i) in.sets[i] = examples(sets[i].first, sets[i].second, shape);
     must(check_examples("train", in.sets[TRAIN_SET], shape, 1) && check_task_size(shape) &&
@@ -141,15 +161,22 @@ template <class T> void bind_trainer(Module& m, const char* name) {
       .def(
           "__init__",
           [](Self* self, const Shape& shape, const Training& training, nb::list sets, uint64_t seed,
-             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients) {
+             const Array<T>& start, const Bytes& frozen, bool gradients, bool full_gradients,
+             const std::vector<int64_t>& slots_since, nb::list holds) {
             std::vector<std::pair<Array<int32_t>, Array<int32_t>>> pairs;
             for (nb::handle set : sets)
               pairs.emplace_back(nb::cast<Array<int32_t>>(set[0]),
                                  nb::cast<Array<int32_t>>(set[1]));
-            new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients);
+            std::vector<PyHold> given;
+            for (nb::handle hold : holds)
+              given.emplace_back(nb::cast<int64_t>(hold[0]), nb::cast<int64_t>(hold[1]),
+                                 nb::cast<Array<double>>(hold[2]));
+            new (self) Self(shape, training, pairs, seed, start, frozen, gradients, full_gradients,
+                            slots_since, given);
           },
           "shape"_a, "training"_a, "sets"_a, "seed"_a, "start"_a, "frozen"_a.none(), "gradients"_a,
-          "full_gradients"_a)
+          "full_gradients"_a, "slots_since"_a = std::vector<int64_t>(SLOTS, 0),
+          "holds"_a = nb::list())
       .def("advance", &Self::advance, "epochs"_a, "steps"_a,
            "curves"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none(),
            "weights_every"_a = 0, "states"_a.noconvert().none() = nb::none(), "state_every"_a = 0,

@@ -17,6 +17,21 @@ struct Examples {
 
 enum Set { TRAIN_SET, TEST_SET, UNSEEN_SET, SETS };
 
+/// Parts of a model switched off: a position gets no attention, a hidden unit no activation. Or
+/// attention that is held, the same for every sequence, whatever the scores are.
+struct Ablation {
+  const uint8_t* positions = nullptr;  // [length], 1 = cut; null: none
+  const uint8_t* units = nullptr;      // [hidden]
+  const double* attention = nullptr;   // [length], sums to 1; null: it follows the scores
+};
+
+/// Attention that is held while a run is trained: after the end of epoch `from`, up to that of
+/// `to`.
+struct Hold {
+  int64_t from, to;
+  const double* attention;  // [length]
+};
+
 /// All that a trainer is made from; the arrays are copied.
 template <class T> struct TrainerInput {
   Shape shape;
@@ -26,12 +41,9 @@ template <class T> struct TrainerInput {
   const T* start;                  // packed
   const uint8_t* frozen;           // packed, 1 = never moves; null: none
   bool gradients, full_gradients;  // record gradient norms of the steps, of the whole train set
-};
-
-/// Parts of a model switched off: a position gets no attention, a hidden unit no activation.
-struct Ablation {
-  const uint8_t* positions;  // [length], 1 = cut; null: none
-  const uint8_t* units;      // [hidden]
+  int64_t slots_since[SLOTS];      // steps done when each slot of the state began, at zero
+  const Hold* holds;               // [hold_count]; at every epoch one of them at most
+  int64_t hold_count;
 };
 
 /// Where a trainer writes; null pointers are skipped.

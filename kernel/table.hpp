@@ -74,7 +74,7 @@ template <class T> class Table {
   }
 
   /// Fills the table; returns the length of the shortest vector that was normalised.
-  T forward(const T* theta, const Layout& layout, const uint8_t* cut_positions) {
+  T forward(const T* theta, const Layout& layout, const Ablation& off = {}) {
     embed(theta, layout);
     V shortest = broadcast(T(__builtin_huge_val()));
     for (int64_t i = 0; i < vectors; ++i) {
@@ -87,7 +87,9 @@ template <class T> class Table {
       for (int64_t c = 0; c < dim; ++c) s = s + broadcast(q[c]) * z[c * vectors + i];
       store(score + i * LANES, s * broadcast(inverse_root_));
     }
-    weigh(cut_positions);
+    held_ = off.attention != nullptr;
+    if (held_) hold(off.attention);
+    else weigh(off.positions);
     multiply(value, vectors, theta + layout[VALUE].padded, dim, 1, dim, z, vectors, dim, vectors);
     for (int64_t i = 0; i < vectors; ++i) {
       const V w = load(weight + i * LANES);
@@ -130,7 +132,7 @@ template <class T> class Table {
           d_value_[c * vectors + i] =
               d_value_[c * vectors + i] + load(d_value_direct + c * width() + i * LANES);
       }
-      d_score_[i] = ds * broadcast(inverse_root_);
+      d_score_[i] = held_ ? zero<T>() : ds * broadcast(inverse_root_);
     }
     add_outer(grad + layout[QUERY].padded, dim, 1, d_score_, vectors, z, vectors, dim, vectors);
     add_outer(grad + layout[VALUE].padded, dim, dim, d_value_, vectors, z, vectors, dim, vectors);
@@ -147,6 +149,7 @@ template <class T> class Table {
  private:
   Normalizer<T> norm_;
   T inverse_root_;
+  bool held_ = false;  // scores decide nothing, and get no gradient
   Norming<T>* norming_;
   V *d_score_, *d_value_, *d_z_;
   T* row_;  // [width]: one component of all entries, where lanes are not numbers in memory
@@ -202,6 +205,13 @@ template <class T> class Table {
       for (int64_t e = t * vocab; !cut_positions[t] && e < (t + 1) * vocab; ++e)
         if (score[e] > greatest) greatest = score[e];
     return greatest;
+  }
+
+  /// One weight for each position, whatever is there. They sum to 1, so no sequence is faint.
+  void hold(const double* attention) {
+    for (int64_t i = 0; i < width(); ++i) weight[i] = T(0);
+    for (int64_t t = 0; t < length; ++t)
+      for (int64_t a = 0; a < vocab; ++a) weight[t * vocab + a] = static_cast<T>(attention[t]);
   }
 
   void weigh(const uint8_t* cut_positions) {

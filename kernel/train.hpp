@@ -33,11 +33,18 @@ template <class T> class Trainer {
     grad_ = arena.take<T>(layout_.padded_size);
     stood_ = arena.take<T>(in.training.sam > 0 ? layout_.padded_size : 0);
     order_ = arena.take<uint32_t>(in.sets[TRAIN_SET].count);
+    holds_ = arena.take<Hold>(in.hold_count);
+    double* held = arena.take<double>(in.hold_count * in.shape.length);
     if (arena.measuring()) return;
+    for (hold_count_ = 0; hold_count_ < in.hold_count; held += in.shape.length) {
+      const Hold& hold = in.holds[hold_count_];
+      for (int64_t t = 0; t < in.shape.length; ++t) held[t] = hold.attention[t];
+      holds_[hold_count_++] = {hold.from, hold.to, held};
+    }
     const Examples& train = in.sets[TRAIN_SET];
     for (int64_t i = 0; i < train.count; ++i)
       train_.append(train.tokens + i * in.shape.length, train.targets[i]);
-    optimizer_.start(in.frozen);
+    optimizer_.start(in.frozen, in.slots_since);
     set_parameters(in.start);
     begin_epoch();
   }
@@ -97,6 +104,8 @@ template <class T> class Trainer {
   T *theta_, *before_, *grad_;  // before_: the weights at the epoch's start
   T* stood_;                    // the weights that a step of SAM begins with
   uint32_t* order_;
+  Hold* holds_;
+  int64_t hold_count_ = 0;
   Progress progress_ = {0, 0, 0, -1};
   EpochSoFar so_far_;
 
@@ -120,9 +129,22 @@ template <class T> class Trainer {
     so_far_.shortest_embedding = so_far_.shortest_sequence = __builtin_huge_val();
   }
 
+  /// What is held in an epoch, counted by those that have ended when it begins.
+  Ablation held_in(int64_t epoch) const {
+    for (int64_t i = 0; i < hold_count_; ++i)
+      if (holds_[i].from <= epoch && epoch < holds_[i].to)
+        return {nullptr, nullptr, holds_[i].attention};
+    return {};
+  }
+
+  /// The same for what is trained now; between epochs, for the one that has just ended.
+  Ablation held_now() const {
+    return held_in(progress_.step_in_epoch > 0 ? progress_.epoch : progress_.epoch - 1);
+  }
+
   /// grad_ = gradient of the mean loss over sequences first..first+count-1; returns that loss.
-  T gradient(const Sequences& data, int64_t first, int64_t count) {
-    model_.prepare(theta_);
+  T gradient(const Sequences& data, int64_t first, int64_t count, const Ablation& held) {
+    model_.prepare(theta_, held);
     model_.clear(grad_);
     V loss = zero<T>();
     for (int64_t i = 0; i < count; i += TILE_SEQUENCES) {
@@ -139,7 +161,7 @@ template <class T> class Trainer {
   void step(Recorder<T>& to) {
     const int64_t begin = progress_.step_in_epoch * training_.batch, left = train_.count - begin;
     const int64_t count = left < training_.batch ? left : training_.batch;
-    const T loss = gradient(shuffled_, begin, count);
+    const T loss = gradient(shuffled_, begin, count, held_in(progress_.epoch));
     const T embedding = model_.shortest_embedding, sequence = model_.shortest_sequence();
     note_shortest(sequence);
     T norm[PARAMETERS];
@@ -171,7 +193,7 @@ template <class T> class Trainer {
   void take_gradient_uphill(int64_t begin, int64_t count) {
     for (int64_t i = 0; i < layout_.padded_size; ++i) stood_[i] = theta_[i];
     optimizer_.climb(theta_, grad_);
-    gradient(shuffled_, begin, count);
+    gradient(shuffled_, begin, count, held_in(progress_.epoch));
     for (int64_t i = 0; i < layout_.padded_size; ++i) theta_[i] = stood_[i];
   }
 
@@ -225,7 +247,8 @@ template <class T> class Trainer {
   }
 
   void evaluate(T* row) {
-    model_.prepare(theta_);
+    const Ablation held = held_now();
+    model_.prepare(theta_, held);
     T shortest{};  // always set below, which GCC 12 does not see
     const Scores<T> scores = pool_.evaluate(model_, &shortest);
     note_shortest(shortest);
@@ -237,7 +260,7 @@ template <class T> class Trainer {
     row[MIN_NORM_SEQUENCE] = static_cast<T>(so_far_.shortest_sequence);
     T full[PARAMETERS], update[PARAMETERS], size[PARAMETERS], length[PARAMETERS];
     if (full_) {
-      gradient(train_, 0, train_.count);
+      gradient(train_, 0, train_.count, held);
       slice_norms(full, grad_);
     }
     for (int64_t i = 0; i < layout_.padded_size; i += LANES)  // grad_ is free: the epoch's movement

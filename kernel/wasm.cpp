@@ -34,8 +34,9 @@ namespace {
 enum Outcome { FINE, BAD_INPUT, NO_MEMORY };
 
 constexpr auto WHOLE = static_cast<double>(MAX_WHOLE);
+constexpr int MAX_HOLDS = 64;      // attention that is held, at different epochs
 constexpr double MAX_GRID = 4096;  // points along one side
-constexpr int INTERFACE = 3;       // raised whenever a function below changes
+constexpr int INTERFACE = 4;       // raised whenever a function below changes
 
 template <class T> const Engine<T>& engine() {
   if constexpr (sizeof(T) == 4) return *dynascope_engine_wasm_float();
@@ -166,12 +167,15 @@ EXPORT(initialize) int initialize(const Model* m, double seed, void* weights) {
 /// Every intermediate value of tokens [count, length], which may be any row of the embedding.
 /// `out`: an address for each stage ([count, its dims]), 0 = not wanted. `patch`: null, or an
 /// address for each stage whose values are to be replaced. Masks [length] and [hidden] or null:
-/// 1 = cut.
+/// 1 = cut. attention [length], f64, of every sequence, or null.
 EXPORT(forward)
 int forward(const Model* m, const void* weights, const int32_t* tokens, int count, void* const* out,
-            void* const* patch, const uint8_t* cut_positions, const uint8_t* cut_units) {
+            void* const* patch, const uint8_t* cut_positions, const uint8_t* cut_units,
+            const double* attention) {
   const Shape s = m->whole();
-  if (!check_tokens("tokens", tokens, count, s) || !check_cut(cut_positions, s)) return BAD_INPUT;
+  if (!check_tokens("tokens", tokens, count, s) || !check_cut(cut_positions, s) ||
+      (attention && !check_attention(attention, s)))
+    return BAD_INPUT;
   return m->visit([&](auto zero) -> int {
     using T = decltype(zero);
     Activations<T> wanted{}, patches{};
@@ -180,7 +184,7 @@ int forward(const Model* m, const void* weights, const int32_t* tokens, int coun
     const Memory memory(engine<T>().work_bytes(s, 1));  // sequences go through a few at a time
     if (!memory.p) return NO_MEMORY;
     engine<T>().inspect(wanted, patches, static_cast<const T*>(weights), s,
-                        {tokens, nullptr, count}, {cut_positions, cut_units}, memory.p);
+                        {tokens, nullptr, count}, {cut_positions, cut_units, attention}, memory.p);
     return FINE;
   });
 }
@@ -230,18 +234,20 @@ int evaluate(const Model* m, const void* weights, int rows, const int32_t* token
 /// The mean loss and its gradient [size]; tokens may be any row of the embedding. Masks as above.
 EXPORT(gradient)
 int gradient(const Model* m, const void* weights, const int32_t* tokens, const int32_t* targets,
-             int count, const uint8_t* cut_positions, const uint8_t* cut_units, double* loss,
-             void* grad) {
+             int count, const uint8_t* cut_positions, const uint8_t* cut_units,
+             const double* attention, double* loss, void* grad) {
   const Shape s = m->whole();
   const Examples data{tokens, targets, count};
-  if (!check_examples("examples", data, s, 1) || !check_cut(cut_positions, s)) return BAD_INPUT;
+  if (!check_examples("examples", data, s, 1) || !check_cut(cut_positions, s) ||
+      (attention && !check_attention(attention, s)))
+    return BAD_INPUT;
   return m->visit([&](auto zero) -> int {
     using T = decltype(zero);
     const Memory memory(engine<T>().work_bytes(s, count));
     if (!memory.p) return NO_MEMORY;
     *loss = static_cast<double>(
         engine<T>().loss_and_gradient(static_cast<T*>(grad), static_cast<const T*>(weights), s,
-                                      data, {cut_positions, cut_units}, memory.p));
+                                      data, {cut_positions, cut_units, attention}, memory.p));
     return FINE;
   });
 }
@@ -438,11 +444,13 @@ EXPORT(shuffle) int shuffle(int count, double seed, double epoch, uint32_t* orde
 // ---- training -----------------------------------------------------------------------------------
 /// `training`: a number for each option of that section, see read_options. `sets`: addresses of
 /// tokens, of targets, and the count, of train, test and unseen set (the last two may have 0).
-/// start [size]; frozen [size], 1 = never moves, or null. All of it is copied. Null: it failed.
+/// start [size]; frozen [size], 1 = never moves, or null; since [2], f64: steps that were done when
+/// each slot of the state began; holds [hold_count, 2 + length], f64: from, to and the attention
+/// that is held in between. All of it is copied. Null: it failed.
 EXPORT(trainer)
 TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* sets, double seed,
-                       const void* start, const uint8_t* frozen, int gradients,
-                       int full_gradients) {
+                       const void* start, const uint8_t* frozen, int gradients, int full_gradients,
+                       const double* since, const double* given_holds, int hold_count) {
   Examples data[SETS];
   constexpr const char* fields[SETS] = {"train", "test", "unseen"};
   for (int i = 0; i < SETS; ++i) {
@@ -454,6 +462,17 @@ TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* s
   if (!check_task_size(m->shape) || !read_training(chosen, training, data[TRAIN_SET].count) ||
       !whole("seed", seed, 0, WHOLE))
     return nullptr;
+  for (int i = 0; i < SLOTS; ++i)
+    if (!whole("slots_since", since[i], 0, WHOLE)) return nullptr;
+  if (!whole("clamps", hold_count, 0, MAX_HOLDS)) return nullptr;
+  Hold holds[MAX_HOLDS];
+  for (int i = 0; i < hold_count; ++i) {
+    const double* row = given_holds + i * (2 + m->shape.length);
+    if (!whole("clamps", row[0], 0, MAX_EPOCHS) || !whole("clamps", row[1], 0, MAX_EPOCHS))
+      return nullptr;
+    holds[i] = {static_cast<int64_t>(row[0]), static_cast<int64_t>(row[1]), row + 2};
+  }
+  if (!check_holds(holds, hold_count, m->shape)) return nullptr;
   return m->visit([&](auto zero) -> TrainerHandle* {
     using T = decltype(zero);
     const TrainerInput<T> in{m->shape,
@@ -463,7 +482,10 @@ TrainerHandle* trainer(const Model* m, const double* training, const intptr_t* s
                              static_cast<const T*>(start),
                              frozen,
                              gradients != 0,
-                             full_gradients != 0};
+                             full_gradients != 0,
+                             {static_cast<int64_t>(since[0]), static_cast<int64_t>(since[1])},
+                             holds,
+                             hold_count};
     auto* made =
         static_cast<TrainerHandle*>(take(sizeof(TrainerHandle) + engine<T>().trainer_bytes(in)));
     if (!made) return nullptr;

@@ -33,6 +33,8 @@ class _Trainer:
         frozen: _Array | None,
         gradients: bool,
         full_gradients: bool,
+        slots_since: Sequence[int] = ...,
+        holds: list[tuple[int, int, _Array]] = ...,
     ) -> None: ...
     def advance(
         self,
@@ -82,6 +84,7 @@ def loss_and_gradient(
     cut_positions: _Array | None = None,
     cut_units: _Array | None = None,
     naive: bool = False,
+    attention: _Array | None = None,
 ) -> tuple[float, _Array]: ...
 def inspect(
     packed: _Array,
@@ -90,6 +93,7 @@ def inspect(
     patch: dict[str, _Array],
     cut_positions: _Array | None = None,
     cut_units: _Array | None = None,
+    attention: _Array | None = None,
 ) -> dict[str, _Array]: ...
 def evaluate(
     packed: _Array, shape: Shape, tokens: _Int, targets: _Int
@@ -195,6 +199,7 @@ class TrainingOptions:
     nesterov: bool = ...
     sam: float | None = ...
     muon_momentum: float = ...
+    clamps: Sequence[object] = ...
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordOptions:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dynascope import _kernel, catalog
 from dynascope.catalog import LIMITS, parameter_shapes
+from dynascope.clamped_values import clamps_of
 from dynascope.errors import DynascopeError, expected, unknown
 from dynascope.frozen_weights import check_frozen
 from dynascope.near_misses import guided_class, refuse_assignment
@@ -247,6 +248,8 @@ class Config:
             raise expected("record.steps", what, steps)
         if training.frozen:
             check_frozen(training.frozen, self.shapes)
+        if training.clamps:
+            clamps_of(training.clamps, task.length)
 
     @property
     def embeddings(self) -> int:

@@ -110,8 +110,8 @@ class EpochReplay:
         """The run's own kernel, with the options that hold from the end of an epoch on; only the
         loss is measured again."""
         run, unrecorded = self._run, {f"record.{name}": False for name in _MEASURED}
-        config = run.config_at(epoch).replace(unrecorded)
-        return make_kernel(config, run.seed, run.data, run.parameters(0))
+        config, since = run.config_at(epoch).replace(unrecorded), run.slots_since(epoch)
+        return make_kernel(config, run.seed, run.data, run.parameters(0), since)
 
     def _remember(self) -> None:
         """Where the kernel stands, for whoever asks next."""

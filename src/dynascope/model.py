@@ -20,7 +20,7 @@ from dynascope.option_tables import to_tables
 from dynascope.parameters import Parameters, check_parameters
 
 Array = npt.NDArray[Any]
-Ablate = Mapping[str, Iterable[int]]
+Ablate = Mapping[str, Iterable[Any]]
 Patch = Mapping[str, npt.ArrayLike | Callable[[Array], npt.ArrayLike]]
 
 
@@ -84,7 +84,8 @@ def forward(
     dict of some options, `{"activation": "relu"}`, has the sizes of the parameters.
 
     `ablate`: {"positions": [...], "hidden": [...]}: these positions get no attention (the others
-    share it), and these hidden units have activation 0. `patch`: values that replace the computed
+    share it), and these hidden units have activation 0; {"attention": [...]} gives every sequence
+    this attention, by its sum, whatever the scores are. `patch`: values that replace the computed
     ones, by stage: an array of the stage's shape, or a function that maps the computed array to
     one. All later stages follow from it.
 
@@ -102,11 +103,11 @@ def forward(
     """
     call = Call(parameters, model)
     checked = call.sequences(tokens)
-    cuts = call.cuts(ablate)
+    cuts, held = call.cuts(ablate), call.held(ablate)
     patches: dict[str, Array] = {}
 
     def run() -> dict[str, Array]:
-        return _kernel.inspect(call.flat, call.shape, checked, patches, *cuts)
+        return _kernel.inspect(call.flat, call.shape, checked, patches, *cuts, attention=held)
 
     shapes = {name: array.shape for name, array in run().items()} if patch else {}
     for name in sorted(patch or {}, key=lambda n: STAGES.index(n) if n in STAGES else -1):
@@ -141,8 +142,9 @@ def loss_and_gradient(
     """
     call = Call(parameters, model)
     checked, wanted = call.examples(tokens, targets)
+    cuts, held = call.cuts(ablate), call.held(ablate)
     loss, grad = _kernel.loss_and_gradient(
-        call.flat, call.shape, checked, wanted, *call.cuts(ablate)
+        call.flat, call.shape, checked, wanted, *cuts, attention=held
     )
     return float(loss), Parameters.from_flat(grad, parameters.shapes)
 
@@ -185,12 +187,27 @@ class Call:
 
     def cuts(self, ablate: Ablate | None) -> tuple[Array | None, Array | None]:
         for name in ablate or {}:
-            if name not in ("positions", "hidden"):
-                raise unknown("ablate", name, ("positions", "hidden"), kind="part")
+            if name not in ("positions", "hidden", "attention"):
+                raise unknown("ablate", name, ("positions", "hidden", "attention"), kind="part")
         positions = self._cut("positions", self.sizes["length"], ablate or {})
         if positions is not None and positions.all():
             raise DynascopeError("ablate.positions: at least one position must be left.")
         return positions, self._cut("hidden", self.sizes["hidden"], ablate or {})
+
+    def held(self, ablate: Ablate | None) -> Array | None:
+        """Attention that does not follow the scores: weights of all positions, by their sum."""
+        if "attention" not in (ablate or {}):
+            return None
+        length = self.sizes["length"]
+        try:
+            given = np.array([*(ablate or {})["attention"]], float)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        sound = given.shape == (length,) and np.isfinite(given).all() and (given >= 0).all()
+        if not sound or not given.sum() > 0:
+            what = f"{length} weights of at least 0, and not only 0"
+            raise expected("ablate.attention", what, (ablate or {})["attention"])
+        return np.asarray(given / given.sum())
 
     @staticmethod
     def _cut(name: str, size: int, ablate: Ablate) -> Array | None:

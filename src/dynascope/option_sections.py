@@ -8,6 +8,7 @@ from dataclasses import field, make_dataclass
 from typing import Any
 
 from dynascope import catalog
+from dynascope.clamped_values import Clamps
 from dynascope.frozen_weights import Frozen
 from dynascope.option_rules import Choice, Flag, Maybe, Positions, Real, Rule, Span, Subset, Whole
 
@@ -33,6 +34,7 @@ _RULES: dict[str, Any] = {
     "positions": lambda o: Positions(_whole(o.high)),
     "span": lambda o: Span(_whole(o.high)),
     "parts": lambda o: Frozen(),
+    "clamps": lambda o: Clamps(),
 }
 
 OPTIONS: dict[str, Rule[object]] = {name: _rule(o) for name, o in catalog.OPTIONS.items()}

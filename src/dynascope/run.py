@@ -19,7 +19,7 @@ from dynascope.catalog import CURVES, PARAMETERS, Curve
 from dynascope.config import Config
 from dynascope.curves import Curves
 from dynascope.data import SPLITS, Data, Examples, Split, own_digest
-from dynascope.edits import SLOTS, Edit, config_at, steps_done, why_not_replayable
+from dynascope.edits import SLOTS, Edit, config_at, slots_since, steps_done, why_not_replayable
 from dynascope.errors import Description, DynascopeError, OutOfRangeError, expected
 from dynascope.near_misses import guided_class
 from dynascope.notebook_display import ShownInNotebooks
@@ -213,6 +213,10 @@ class Run(ShownInNotebooks):
     def steps_done(self, epoch: int) -> int:
         """Steps at the end of an epoch, over all epochs."""
         return steps_done(self.config, self.edits, _counted(epoch))
+
+    def slots_since(self, epoch: int) -> tuple[int, ...]:
+        """Steps that were done when each slot of the state at the end of an epoch began."""
+        return slots_since(self.config, self.edits, _counted(epoch))
 
     @property
     def replayable(self) -> bool:

@@ -3,17 +3,18 @@
 import copy
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dynascope import _kernel
+from dynascope.clamped_values import clamps_of
 from dynascope.config import Config
 from dynascope.config_input import ConfigLike, check_config
 from dynascope.data import Data, check_seed, fitted
-from dynascope.edits import SLOTS, Edit, changed_options, config_at
+from dynascope.edits import SLOTS, Edit, changed_options, config_at, slots_since
 from dynascope.errors import Description, DynascopeError, expected
 from dynascope.frozen_weights import frozen_mask
 from dynascope.model import config_shape, initial_parameters, kernel_training
@@ -22,7 +23,7 @@ from dynascope.one_thread import Turn, in_turn
 from dynascope.parameters import Parameters
 from dynascope.run import Origin, Run
 from dynascope.run_places import trainer_places
-from dynascope.tape import Tape
+from dynascope.tape import Kernel, Tape
 from dynascope.tasks import task_of
 
 Array = npt.NDArray[Any]
@@ -92,7 +93,7 @@ class Trainer:
         made.config, made.seed, made.data, made.origin = run.config, run.seed, run.data, run.origin
         start = Parameters.from_flat(run.weights[0], run.config.shapes)
         made._turn = Turn("trainer")
-        made._kernel = make_kernel(run.config_at(epoch), run.seed, run.data, start)
+        made._kernel = kernel_of(run, epoch, start)
         made._tape = Tape.of(run, epoch)
         made._seconds, made._asked = run.seconds, epoch
         made._diverged = epoch if run.diverged == epoch else None
@@ -125,9 +126,8 @@ class Trainer:
         rows, numbers, progress = state["snapshot"]
         vars(self).update({name: value for name, value in state.items() if name != "snapshot"})
         self._turn = Turn("trainer")
-        config = config_at(self.config, self._edits, progress[0])
         start = Parameters.from_flat(rows[0], self.config.shapes)
-        self._kernel = make_kernel(config, self.seed, self.data, start)
+        self._kernel = self._made(self._edits, progress[0], start)
         self._kernel.restore(rows, numbers, progress)
 
     @property
@@ -199,7 +199,8 @@ class Trainer:
     def change(self, options: Mapping[str, object]) -> None:
         """Go on with other training options, under their dotted names, from the end of an epoch on.
 
-        Like new weights this makes a branch: moments and epoch stay. The batch may change as well;
+        Like new weights this makes a branch: moments and epoch stay. What a new optimizer keeps and
+        the old one did not begins at zero, with steps of its own. The batch may change as well;
         steps are counted on. Not `training.epochs`: how long it goes on is up to `advance`.
         """
         if not isinstance(options, Mapping):
@@ -217,7 +218,7 @@ class Trainer:
         state, old = self._kernel.state(), config_at(self.config, self._edits, self.epoch)
         self._branch(fingerprint(self.parameters), edits)
         new = config_at(self.config, edits, self.epoch)
-        kernel = make_kernel(new, self.seed, self.data, self.parameters)
+        kernel = self._made(edits, self.epoch, self.parameters)
         kernel.set_state(_moved(state, old, new), self.epoch, self.step)
         self._kernel = kernel
         self._tape.change(edits)
@@ -226,6 +227,11 @@ class Trainer:
     @property
     def _edits(self) -> tuple[Edit, ...]:
         return self.origin.edits if self.origin else ()
+
+    def _made(self, edits: tuple[Edit, ...], epoch: int, start: Parameters) -> Kernel:
+        """A kernel with the options that hold from the end of an epoch on."""
+        since = slots_since(self.config, edits, epoch)
+        return make_kernel(config_at(self.config, edits, epoch), self.seed, self.data, start, since)
 
     def _branch(self, start: str, edits: tuple[Edit, ...]) -> None:
         known = self.origin is not None and self._tape.edited  # a second edit within one epoch
@@ -307,10 +313,19 @@ def fitted_start(start: Parameters, config: Config, seed: int) -> Parameters:
     return start
 
 
+def kernel_of(run: Run, epoch: int, start: Parameters) -> Kernel:
+    """What trains a run from the end of an epoch on, once it is given the state there."""
+    return make_kernel(run.config_at(epoch), run.seed, run.data, start, run.slots_since(epoch))
+
+
 def make_kernel(
-    config: Config, seed: int, data: Data | None, start: Parameters | None
-) -> "_kernel.Trainer32 | _kernel.Trainer64":
-    """What trains a model, before its first step."""
+    config: Config,
+    seed: int,
+    data: Data | None,
+    start: Parameters | None,
+    since: Sequence[int] = (0, 0),
+) -> Kernel:
+    """What trains a model, before its first step. `since`: steps done when the slots began."""
     task = task_of(config, data)
     train, test = task.examples(seed, "train"), task.examples(seed, "test")
     none = (train[0][:0], train[1][:0])
@@ -329,6 +344,11 @@ def make_kernel(
         frozen if frozen.any() else None,
         config.record.gradients,
         config.record.full_gradients,
+        since,
+        [
+            (*clamp.epochs, clamp.attention(config.task.length))
+            for clamp in clamps_of(config.training.clamps, config.task.length)
+        ],
     )
 
 
@@ -337,7 +357,8 @@ def _moved(state: Array, old: Config, new: Config) -> Array:
     had, has = SLOTS[old.training.optimizer], SLOTS[new.training.optimizer]
     moved = np.zeros_like(state)
     for row, slot in enumerate(has):
-        moved[row] = state[had.index(slot)]
+        if slot in had:
+            moved[row] = state[had.index(slot)]
     return moved
 
 

@@ -22,6 +22,11 @@ REACH = {
 MODULES_OF_THE_SYSTEM = {"os", "shutil", "tempfile", "pathlib", "io"}
 # What a module does with files that are not inside a store, and why that is all right.
 ALLOWED = {
+    (
+        "store.recipe",
+        "mkdtemp",
+    ): "a run that was trained again lies in a folder of this process alone",
+    ("store.recipe", "rmtree"): "and goes when the process ends",
     ("store.files", "mkdtemp"): "a new store is made beside the place that a person named",
     ("store.files", "rmtree"): "and goes if it could not be finished",
     ("store.files", "mkdir"): "the folder that a person named",

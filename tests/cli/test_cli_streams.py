@@ -63,7 +63,10 @@ def test_closed_streams_discard_what_is_printed(
     assert done.stderr.count(b"\n") == (name == "refused" and "2>" not in closed)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for name in COMMANDS],
+)
 def test_a_full_disk_for_what_is_printed_is_one_sentence(
     name: str, work: Path, tmp_path: Path
 ) -> None:

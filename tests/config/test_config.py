@@ -126,6 +126,9 @@ def configs(draw: st.DrawFn) -> Config:
         "training.batch": st.integers(1, train_size),
         "training.mlp_lr_discount": positive(),
         "training.frozen": st.lists(frozen),
+        "training.clamps": st.lists(st.floats(0.1, 9), max_size=3).map(
+            lambda all: [f"attention[0]={each}@{i}:{i + 1}" for i, each in enumerate(all)]
+        ),
         "training.momentum": st.floats(0, 1, exclude_max=True),
         "training.beta1": st.floats(0, 1, exclude_max=True),
         "training.beta2": st.floats(0, 1, exclude_max=True),
@@ -279,6 +282,7 @@ OTHER: dict[str, object] = {
     "training.epochs": 1001,
     "training.mlp_lr_discount": 2.0,
     "training.frozen": ["query"],
+    "training.clamps": ["attention[0:5]=0.2@1:2"],
     "training.momentum": 0.9,
     "training.beta1": 0.0,
     "training.beta2": 0.99,

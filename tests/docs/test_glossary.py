@@ -62,6 +62,7 @@ def test_thresholds_are_those_of_the_analysis() -> None:
     for name, number in {
         "unsolved": f"{SOLVED_ACCURACY}",
         "phase.solved": f"{SOLVED_ACCURACY}",
+        "solved": f"{SOLVED_ACCURACY}",
         "ideal": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "value-corrected": f"{thresholds.RELEVANT_ATTENTION:.0%}",
         "attention.relevant": f"{thresholds.RELEVANT_ATTENTION:.0%}",

@@ -68,8 +68,8 @@ MUTANTS = [
     Mutant(
         "score not divided",
         "table.hpp",
-        "d_score_[i] = ds * broadcast(inverse_root_);",
-        "d_score_[i] = ds;",
+        "held_ ? zero<T>() : ds * broadcast(inverse_root_);",
+        "held_ ? zero<T>() : ds;",
     ),
     Mutant(
         "dw dropped",
@@ -153,8 +153,8 @@ MUTANTS = [
     Mutant(
         "Adam's second bias correction",
         "optimizer.hpp",
-        "power(training_.beta2, t)",
-        "power(training_.beta1, t)",
+        "unbiased(1, training_.beta2, t)",
+        "unbiased(1, training_.beta1, t)",
     ),
     Mutant(
         "momentum and gradient",

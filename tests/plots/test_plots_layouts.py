@@ -162,6 +162,7 @@ def test_a_landscape_of_weights_alone() -> None:
     assert ds.plots.figure("landscape", head, points=3, progress=False).axes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["panels", "attention", "gradients"])
 @pytest.mark.parametrize("case", ["own data", "diverged", "sparse", "line", "wide", "five"])
 def test_layouts_take_every_kind_of_run(layout: str, case: str) -> None:
@@ -185,6 +186,7 @@ def test_themes(theme: str) -> None:
     assert to_hex(figure.get_facecolor()) == to_hex(figure.axes[0].get_facecolor()) == ground
 
 
+@pytest.mark.slow
 def test_the_users_settings_stay_as_they_are(spiky: ds.Run, tmp_path: Path) -> None:
     before = mpl.rcParams.copy()
     for layout in LAYOUTS:

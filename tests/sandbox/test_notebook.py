@@ -256,7 +256,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 def saved_page(bundle: dict[str, Any]) -> str:
     found = re.fullmatch(r'<iframe sandbox="([^"]*)" srcdoc="([^"]*)" [^>]*></iframe>', bundle)  # type: ignore[call-overload]
     assert found
-    assert found[1] == "allow-scripts allow-downloads"
+    assert found[1] == "allow-scripts allow-downloads allow-forms"
     return html.unescape(found[2])
 
 

@@ -93,6 +93,23 @@ def test_files_have_their_types_and_are_not_sent_twice(
     assert (again.status, again.body) == (304, b"")
 
 
+def test_the_page_as_one_file_is_text(server: Server, static: Path) -> None:
+    """Without runs, for a page that makes a file of itself; a sentence where it is not built."""
+    missing = server.get("/page.html")
+    assert (missing.status, "run scripts/build-web" in missing.body.decode()) == (422, True)
+    folder = static / "embedded"
+    folder.mkdir()
+    for name in ("page.js", "page.css", "widget.js"):
+        (folder / name).write_text(f"/* {name} */", encoding="utf-8")
+    answer = server.get("/page.html")
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert b"<script>/* page.js */</script>" in answer.body
+    assert b"dynascope-archive" not in answer.body
+    again = server.get("/page.html", If_None_Match=answer.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+    assert server.get("/page.html?x=1").status == 400
+
+
 def test_every_answer_keeps_the_browser_from_mischief(server: Server) -> None:
     for path in ("/", "/nothing", "/api/store", "/api/nothing", "/assets/../x"):
         headers = server.get(path).headers

@@ -172,7 +172,10 @@ MAKES = "create one with `dynascope train --out FOLDER`."
 REFUSED = [
     ("nowhere", f"nowhere: expected a folder of runs, but it does not exist; {MAKES}"),
     ("empty", f"empty: expected a folder of runs, but this folder has none; {MAKES}"),
-    ("file", f"file: expected a folder of runs, but it is a file; {MAKES}"),
+    (
+        "file",
+        "file: expected a folder of runs or a run that the sandbox saved, but its",
+    ),
     ("none", "none: expected runs to show, but the folder holds none; train or sweep some first"),
     ("store#seed=77", "store#seed=77: no such run in the folder"),
     ("store#seed=0@31", "an epoch from 0 to 30, but got 31"),

@@ -69,6 +69,7 @@ def test_a_changed_report_gets_no_other_policy(server: Server, store: Path) -> N
 def test_every_source_has_its_sandbox(name: str, server: Server, store: Path) -> None:
     assert server.get(f"/runs/{name}/").body == FILES["index.html"]
     assert server.get(f"/runs/{name}/kernel.wasm").body == FILES["kernel.wasm"]
+    assert server.get(f"/runs/{name}/page.html").status == 422  # the tiny client has none
     assert (
         server.get(f"/runs/{name}/").headers["content-security-policy"]
         == (HEADERS["Content-Security-Policy"])

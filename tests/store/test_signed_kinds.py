@@ -116,7 +116,13 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMED)
+LARGE = ("100,000 equal rows", "2 million rows")  # which take seconds to write
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in NAMED],
+)
 def test_what_is_said(base: Path, tmp_path: Path, name: str) -> None:
     """The file is named, and why it is left out."""
     written_with([name], random.Random(name), "several", tmp_path / "store", base)

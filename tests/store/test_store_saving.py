@@ -51,10 +51,10 @@ class TestSaving:
         (tmp_path / "file").write_text("mine")
         for name, what in (
             ("none", "it does not exist"),
-            ("file", "it is a file"),
+            ("file", "its JSON cannot be read"),
             (".", "this folder has none"),
         ):
-            with pytest.raises(ds.DynascopeError, match=f"a folder of runs, but {what}"):
+            with pytest.raises(ds.DynascopeError, match=f"a folder of runs.*, but {what}"):
                 ds.load(tmp_path / name)
 
     def test_append_adds_only_new_runs(self, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from showing import show, tiny_client
 import dynascope as ds
 from dynascope.cli import main
 from dynascope.config import LATER, OPTIONS
+from dynascope.plain import plain
 from dynascope.store.schema import CONFIG, CURVES
 
 COMMITTED = Path(__file__).parents[1] / "data" / "stores" / "format-1"
@@ -244,7 +245,7 @@ class TestFooter:
         assert about["options"] == {field.name: name for name, field in CONFIG.items()}
         assert about["options"].keys() <= about["columns"].keys()
         assert [*about["options"].values()] == [*OPTIONS]
-        assert about["as_before"] == LATER
+        assert about["as_before"] == plain(dict(LATER))
 
     def test_it_says_which_curves_there_are(self, earlier: Path) -> None:
         about = self.about(earlier)

@@ -52,6 +52,23 @@ _OPEN = """(ids) => dynascope.slots.value.map((slot) => slot.info.id).join() ===
 _SHOWN = """(epochs) => { const slots = dynascope.slots.value;
     return slots.length === epochs.length &&
         slots.every((slot, i) => slot.scene.value?.epoch === epochs[i]); }"""
+# All that a view shows: of what is drawn how many bytes, and a hash of them.
+SEEN = """(mapped) => JSON.stringify(dynascope.slots.value.map((slot) => {
+    const bits = (array) => {
+        let hash = 5381;
+        for (const byte of new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
+            hash = (Math.imul(hash, 16777619) ^ byte) >>> 0;
+        return [array.byteLength, hash]; };
+    const scene = slot.scene.value;
+    const points = Object.entries(scene.points).map(([name, { x, y }]) => [name, bits(x), bits(y)]);
+    const arrays = ["scores", "attention", "hidden", "probabilities", "predictions"];
+    const maps = mapped.map((name) => {
+        const { width, extent, logits } = scene.maps[name];
+        return [name, width, width ? extent : null, bits(logits)]; });
+    return { epoch: scene.epoch, source: scene.source, finite: scene.finite, points, maps,
+        arrays: arrays.map((name) => bits(scene[name])),
+        curves: Object.entries(slot.curves).map(([name, curve]) => [name, bits(curve)]),
+        extents: slot.extents.value, ending: bits(slot.ending.weights) }; }))"""
 
 
 def make_store(folder: Path) -> dict[str, ds.Run]:

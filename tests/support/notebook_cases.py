@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dynascope as ds
-from dynascope.analysis import circuit, phases, spikes
+from dynascope.analysis import circuit, phases, spikes, story
 
 SMALL: dict[str, Any] = {
     "training.epochs": 12,
@@ -78,6 +78,9 @@ CASES = {
     "phases, diverged": lambda: phases(train(DIVERGING, 1)[0]),
     "spikes": lambda: spikes(spiking(), why=False),
     "spikes, explained": lambda: spikes(spiking(), most=1),
+    "story": lambda: story(spiking()),
+    "story, diverged": lambda: story(train(DIVERGING, 1)[0]),
+    "story of own data": lambda: story(own_data()),
     "no spikes": lambda: spikes(train(seeds=1)[0]),
     "spikes, diverged": lambda: spikes(train(DIVERGING, 1)[0]),
 }

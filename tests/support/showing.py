@@ -151,9 +151,9 @@ def show(static: Path, *arguments: object, change: str = "", **more: str) -> Ite
 
 
 @contextmanager
-def served(store: Path, static: Path) -> Iterator[tuple[Server, Sandbox]]:
+def served(store: Path, static: Path, writable: bool = False) -> Iterator[tuple[Server, Sandbox]]:
     """The server in a thread of this process, so that tests can look inside."""
-    sandbox = Sandbox(store, static=static)
+    sandbox = Sandbox(store, static=static, writable=writable)
     thread = threading.Thread(target=sandbox.run)
     thread.start()
     try:

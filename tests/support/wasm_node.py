@@ -26,7 +26,7 @@ class Node:
             _call([tool("npm"), "install", "--no-save", "--no-audit", "--no-fund"], cwd=web)
         esbuild = str(web / "node_modules/.bin/esbuild")
         options = ["--bundle", "--format=esm", "--log-level=error", f"--outfile={self.bundle}"]
-        _call([esbuild, "src/model/kernel.ts", *options], cwd=web)
+        _call([esbuild, str(ROOT / "tests/kernel/wasm/bundle.ts"), *options], cwd=web)
 
     def run(self, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What each case gives; see tests/kernel/wasm/run.mjs for their kinds."""

@@ -4,8 +4,9 @@ import pytest
 
 import dynascope as ds
 from dynascope.analysis_columns import KINDS
+from dynascope.run_cost import expected_seconds
 from dynascope.sweeps import estimate as estimating
-from dynascope.sweeps.cost import analysing_share, expected_seconds
+from dynascope.sweeps.cost import analysing_share
 from dynascope.sweeps.estimate import Workload, estimate
 
 SMALL, WIDE = ds.Config(), ds.Config().replace({"model.hidden": 400})

@@ -111,6 +111,7 @@ def test_the_same_bits_as_on_one_machine(ray: Cluster, tmp_path: Path, results: 
     assert whole(folder, ds.sweep(CHAIN, tmp_path / "alone", progress=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("results", [pytest.param("object", marks=pytest.mark.slow), "shared"])
 def test_the_same_analyses_as_on_one_machine(ray: Cluster, tmp_path: Path, results: str) -> None:
     """They are made by the workers, and come along with the shards."""
@@ -148,6 +149,7 @@ def test_a_machine_of_its_own(tmp_path: Path, ray: Cluster) -> None:
 # Nothing lost.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("results", ["object", pytest.param("shared", marks=pytest.mark.slow)])
 def test_a_node_killed_in_the_middle(
     ray: Cluster, place: tuple[Path, Path], long_alone: ds.Runs, results: str
@@ -168,6 +170,7 @@ def test_a_node_killed_in_the_middle(
     assert whole(folder, long_alone)
 
 
+@pytest.mark.slow
 def test_the_sweep_killed_in_the_middle(
     ray: Cluster, place: tuple[Path, Path], long_alone: ds.Runs
 ) -> None:

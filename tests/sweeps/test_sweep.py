@@ -13,9 +13,9 @@ from sweeping import SMALL, bits, run, same, shards, toml, twice
 
 import dynascope as ds
 from dynascope.cli import main
+from dynascope.run_cost import expected_seconds
 from dynascope.run_size import recorded_bytes
 from dynascope.store.save import SHARD_BYTES, SHARD_RUNS, shape_key
-from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.estimate import disk_bytes
 from dynascope.sweeps.packing import pack
 

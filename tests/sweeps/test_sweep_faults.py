@@ -37,7 +37,7 @@ LONG = {"seeds": 400, "base": {"training.epochs": 100, "record.weights_every": 0
 
 
 @pytest.mark.parametrize(
-    ("kills", "seeds"), [(6, 160), pytest.param(50, 400, marks=pytest.mark.slow)]
+    ("kills", "seeds"), [(3, 80), pytest.param(50, 400, marks=pytest.mark.slow)]
 )
 def test_kills(tmp_path: Path, kills: int, seeds: int) -> None:
     """SIGKILL at random moments; half of them wait for a shard, to strike while files are made."""
@@ -106,6 +106,7 @@ def waits(process: "subprocess.Popen[Any]", folder: Path) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_two_sweeps_at_once(tmp_path: Path) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     grid.write_text(toml(LONG | {"seeds": 60}))
@@ -129,6 +130,7 @@ def test_two_sweeps_at_once(tmp_path: Path) -> None:
     assert same(ds.load(folder, strict=True), ds.train(config, 60, progress=False))
 
 
+@pytest.mark.slow
 def test_many_started_at_the_same_moment(tmp_path: Path) -> None:
     grid, folder = tmp_path / "grid.toml", tmp_path / "runs"
     grid.write_text(toml(SMALL))
@@ -166,6 +168,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not namespaces(), reason="needs unshare -rm, to mount a small tmpfs")
 def test_full_and_read_only_disks(tmp_path: Path) -> None:
     grid, disk = tmp_path / "grid.toml", tmp_path / "disk"

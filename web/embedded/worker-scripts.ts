@@ -3,6 +3,7 @@
 
 import circuit from "worker:circuit";
 import gif from "worker:gif";
+import live from "worker:live";
 import scene from "worker:scene";
 import sum from "worker:sum";
 import type { WorkerName } from "../src/workers/worker-scripts";
@@ -14,6 +15,7 @@ const ADDRESSES: Record<WorkerName, string> = {
   scene: addressed(scene),
   circuit: addressed(circuit),
   sum: addressed(sum),
+  live: addressed(live),
   gif: addressed(gif),
 };
 

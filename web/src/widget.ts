@@ -34,7 +34,8 @@ const clients: Map<string, Promise<Client>> = ((
 function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
   const python = askPython(model);
   const frame = document.createElement("iframe");
-  frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+  // Forms, since a form that may not be sent does not even ask the page; its policy lets none leave.
+  frame.setAttribute("sandbox", "allow-scripts allow-downloads allow-forms");
   frame.title = "dynascope";
   const resize = (): void =>
     void (frame.style.cssText = `width: 100%; height: ${Number(model.get("height"))}px; border: 0`);

@@ -16,6 +16,8 @@ const LAYERS = [
   "state",
   "terms",
   "panels",
+  "guided",
+  "live",
   "cards",
   "time",
   "stage",

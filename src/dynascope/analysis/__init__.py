@@ -29,6 +29,8 @@ from dynascope.analysis.spikes import Spikes as Spikes
 from dynascope.analysis.spikes import spikes as spikes
 from dynascope.analysis.step_over_length import StepOverLength as StepOverLength
 from dynascope.analysis.step_over_length import step_over_length as step_over_length
+from dynascope.analysis.story import Story as Story
+from dynascope.analysis.story import story as story
 from dynascope.analysis.sum_progress import SumProgress as SumProgress
 from dynascope.analysis.sum_progress import sum_progress as sum_progress
 from dynascope.analysis.tandem import GradientTandem as GradientTandem

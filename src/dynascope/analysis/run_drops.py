@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.analysis.drop_votes import SeenDrop, with_votes
 from dynascope.analysis.drops import Drop, LossCurve
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.analysis.thresholds import DROP_NEAR
@@ -16,8 +17,20 @@ Array = npt.NDArray[Any]
 
 def run_drops(run: Run) -> tuple[Drop, ...]:
     """The drops by slope, up to the divergence if the run diverged: those of the column `drops`."""
+    return _loss_curve(run).drops("slope")
+
+
+def seen_drops(run: Run) -> tuple[SeenDrop, ...]:
+    """The drops that `phases` tells, each with the methods that see it: without any weights."""
+    curve = _loss_curve(run)
+    return with_votes(
+        curve.drops("shelves"), {"change": curve.drops("change"), "slope": curve.drops("slope")}
+    )
+
+
+def _loss_curve(run: Run) -> LossCurve:
     losses = run.curves["train_loss"][: last_sound_epoch(run) + 1]
-    return LossCurve(losses, run.task.chance_loss).drops("slope")
+    return LossCurve(losses, run.task.chance_loss)
 
 
 def inside(drop: Drop, begin: Array, end: Array) -> Array:

@@ -23,14 +23,18 @@ class Told:
 
 def told(event: Event, cause: Cause | None, unexplained: str | None) -> Told:
     """Of a spike that is explained, or cannot be, or was not to be."""
+    headline = f"Epoch {event.peak}: {happened(event, cause, unexplained)}"
+    return Told(headline, (*(lines(cause) if cause else ()), _after(event, cause)))
+
+
+def happened(event: Event, cause: Cause | None, unexplained: str | None) -> str:
+    """Rise, cause and whether it is confirmed; of whoever knows the epoch."""
     small = "small: " if event.small else ""
     rose = f"the train loss rose to {event.height:.3g}, {event.rise:.3g} times its recent median"
-    headline = f"Epoch {event.peak}: {small}{rose}"
     if cause is not None:
-        why = f"{headline}; cause: {cause.verdict} ({cause.tested})."
-        return Told(why, (*lines(cause), _after(event, cause)))
+        return f"{small}{rose}; cause: {cause.verdict} ({cause.tested})."
     why = f"; not explained: {unexplained}" if unexplained else ""
-    return Told(f"{headline}{why}.", (_after(event, cause),))
+    return f"{small}{rose}{why}."
 
 
 def lines(cause: Cause) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from dynascope.cli.address import parse, resolve
 from dynascope.cli.arguments import number
-from dynascope.errors import Description, expected
+from dynascope.errors import Description, DynascopeError, expected
 from dynascope.printing import print
 
 ABOUT = """\
@@ -20,12 +20,16 @@ examples:
   dynascope export runs/first#seed=15 -o run.html
   dynascope export runs/first#seed=15@80 runs/first#seed=3 -o two.html
   dynascope export runs/long#seed=0 --every 10 -o run.html
+  dynascope export --playground -o play.html
 """
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run, or two to compare")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, or two to compare")
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the new file, .html")
+    parser.add_argument(
+        "--playground", action="store_true", help="without a run: train one in the page"
+    )
     parser.add_argument(
         "--every",
         metavar="N",
@@ -52,11 +56,21 @@ def run(options: Namespace) -> int:
         check_every,
         check_runs,
         one_file,
+        playground,
         warn_if_large,
     )
     from dynascope.sandbox.store_answers import Shown
 
     check_every(options.every, "--every")
+    if options.playground:
+        if options.runs:
+            raise expected("--playground", "no run", options.runs[0])
+        target = check_new_file(options.out, ENDINGS)
+        page = playground()
+        write_new_file(target, page)
+        return _told(options, page)
+    if not options.runs:
+        raise DynascopeError("RUN: missing; see dynascope export --help.")
     runs = [resolve(text)[0] for text in options.runs]
     check_runs(runs)
     target = check_new_file(options.out, ENDINGS)
@@ -66,6 +80,10 @@ def run(options: Namespace) -> int:
         page = one_file(runs, shown, options.every, options.curvature, watch)
         write_new_file(target, page)
     warn_if_large(options.out, len(page), options.every, "--every {}")
+    return _told(options, page)
+
+
+def _told(options: Namespace, page: bytes) -> int:
     if not options.quiet:
         print(f"{options.out}: {len(page) / 1e6:.1f} MB; open it in a browser.")
     return 0

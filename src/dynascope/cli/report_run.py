@@ -9,14 +9,17 @@ from rich.console import Console
 from rich.table import Table
 
 from dynascope.analysis.run_epochs import last_sound_epoch
+from dynascope.analysis.story import Story
 from dynascope.analysis_columns import DEFAULT_KINDS
 from dynascope.analysis_row import joined_notes
+from dynascope.cached import cached_property
 from dynascope.cli.report_table import accuracy, wrapped
 from dynascope.cli.run_table import stdout
 from dynascope.engine import Crew
 from dynascope.findings.kind import Listing
 from dynascope.findings.make_analyses import attempt, both_notes
 from dynascope.findings.registry import kinds as kinds_by_name
+from dynascope.findings.run_story import run_story, story_kinds
 from dynascope.plain import plain
 from dynascope.progress import Report, Status
 from dynascope.run import Run, spelt_options
@@ -41,6 +44,13 @@ class RunReport:
         analysts.work(1, report)
         return cls(run, analysts.at, analysts.results, analysts.notes)
 
+    @cached_property
+    def story(self) -> Story | None:
+        """Its key moments; None where what they are made of was not asked for."""
+        if not {*story_kinds()} <= {*self.found}:
+            return None
+        return run_story(self.run, self.found, self.notes, self.epoch)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON takes it."""
         told: dict[str, Any] = {
@@ -49,12 +59,15 @@ class RunReport:
         }
         for name, kind in kinds_by_name((*DEFAULT_KINDS, *self.found)).items():
             told |= kind.json_of(self.found.get(name))
+        told["story"] = self.story and self.story.moments
         return plain(told | {"notes": self.notes})  # type: ignore[no-any-return]
 
     def print(self) -> None:
         """All of it for people."""
         console = stdout()
         console.print(wrapped(_headline(self.run), console))
+        if self.story:
+            _print_story(self.story, console)
         for name, kind in kinds_by_name(self.found).items():
             if self.found[name] is None:
                 continue
@@ -97,6 +110,17 @@ def _headline(run: Run) -> str:
     if changed := [edit.epoch for edit in run.edits if edit.options]:
         ended += f"; options changed after epoch {', '.join(map(str, changed))}"
     return f"Run {run.id}, seed {run.seed}: {run.task.describe()}, {run.epochs} epochs, {ended}"
+
+
+def _print_story(story: Story, console: Console) -> None:
+    """The captions: what is below has the numbers."""
+    console.print("\nStory", style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 2), show_header=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    for moment in story.moments:
+        table.add_row(str(moment.epoch), moment.caption)
+    console.print(table)
 
 
 def _print_part(part: str | Listing, console: Console) -> None:

@@ -28,6 +28,14 @@ def add_runs(parser: ArgumentParser) -> None:
 
 def chosen(options: Namespace, deleted: bool = False) -> "StoredRuns":
     """The runs that are meant; there is at least one."""
+    from dynascope.store.files import path_of
+    from dynascope.store.recipe import is_recipe
+
+    if is_recipe(path_of(parse(options.runs).folder)):
+        raise DynascopeError(
+            f"{options.runs}: a file keeps no tags, notes or deletions; save its run into a folder "
+            "first: ds.load(FILE).save(FOLDER)."
+        )
     named = parse(options.runs).which is not None
     if not (named or options.where or options.all):
         raise DynascopeError(

@@ -27,10 +27,17 @@ RUN is FOLDER#ID (the beginning of an id is enough) or FOLDER#seed=3; RUN@250
 starts at epoch 250.
 
 The printed address contains a secret: anyone who has it and can reach this
-machine can see the runs. Nothing can be changed through it.
+machine can see the runs. Nothing can be changed through it, unless you add
+--writable: then *Save* in the page also saves a run that you trained there, or
+a branch, into FOLDER. Runs are only ever added. It works on this machine only,
+not together with a --host that others can reach.
+
+A run that the page saved as a file, NAME.dynascope.json, is trained again and
+shown as a folder would be.
 
 examples:
   dynascope show runs/first
+  dynascope show runs/first --writable
   dynascope show runs/first#seed=15@80
   dynascope show runs/first --no-open --port 8000
   dynascope show study-all-quick
@@ -51,6 +58,9 @@ def add_options(parser: ArgumentParser) -> None:
         help="address to listen on (default: 127.0.0.1, reachable from this machine only)",
     )
     parser.add_argument("--no-open", action="store_true", help="do not open the browser")
+    parser.add_argument(
+        "--writable", action="store_true", help="let the page save its runs into FOLDER"
+    )
 
 
 def run(options: Namespace) -> int:
@@ -79,6 +89,9 @@ def leave(ended: bool) -> int:
     Nobody waits for it any more, and nothing is being written.
     """
     if not ended:
+        from dynascope.store.recipe import remove_staged
+
+        remove_staged()  # what ends now takes leave of nothing
         sys.stdout.flush()
         os._exit(0)
     return 0
@@ -101,15 +114,21 @@ def _sandbox(options: Namespace) -> "LocalServer":
     from dynascope.sandbox.server import Sandbox
     from dynascope.sandbox.store_answers import Shown
     from dynascope.store.files import path_of
+    from dynascope.store.recipe import is_recipe, staged
     from dynascope.studies.study_folder import read_about
 
     address, shown = parse(options.runs), Shown()
-    if read_about(path_of(address.folder)) is not None:
+    path = path_of(address.folder)
+    if is_recipe(path):
+        if options.writable:
+            raise DynascopeError(f"--writable: expected a folder of runs, but {path} is a file.")
+        path = staged(path)
+    elif read_about(path) is not None:
         return _report(address, options)
     if address.which is not None or address.epoch is not None:
         found, _ = resolve(options.runs)
         shown = Shown(found.id, address.epoch)
-    return Sandbox(path_of(address.folder), options.host, options.port, shown)
+    return Sandbox(path, options.host, options.port, shown, writable=options.writable)
 
 
 def _report(address: Address, options: Namespace) -> "LocalServer":
@@ -121,6 +140,10 @@ def _report(address: Address, options: Namespace) -> "LocalServer":
     from dynascope.studies.study_folder import REPORT, stores_of
 
     path = path_of(address.folder)
+    if options.writable:
+        raise DynascopeError(
+            f"--writable: {path} holds studies, whose runs stay as they are; name another folder."
+        )
     if address.which is not None or address.epoch is not None:
         raise DynascopeError(
             f"{options.runs}: expected a run of one of its folders, as in "

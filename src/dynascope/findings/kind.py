@@ -71,6 +71,12 @@ class Kind(ABC, Generic[Found]):
         """`json`, or each part as None where nothing was found."""
         return dict.fromkeys(self.parts) if found is None else self.json(found)
 
+    story_part: str | None = None  # what it is to a run's story, a field of `story.Analyses`
+
+    def for_story(self, found: Found) -> Any:
+        """What the story takes of it."""
+        return found
+
     # What the sandbox shows besides, by name: made of a run each on its own.
     details: Mapping[str, Callable[[Run], Any]] = MappingProxyType({})
 

@@ -81,6 +81,7 @@ class CircuitKind(Kind[FoundCircuit]):
     title = "Circuit after epoch {epoch}"
     of_epoch = True
     parts = ("circuit",)
+    story_part = "circuit"
 
     def make(self, run: Run, epoch: int = -1) -> FoundCircuit:
         check_symmetries(run)
@@ -88,6 +89,9 @@ class CircuitKind(Kind[FoundCircuit]):
         fitting, config = check_fit(weights, run.config)
         found = measured(np.ascontiguousarray(fitting.flat)[None], config, sums=False)[0]
         return FoundCircuit(found, config.task.positions)
+
+    def for_story(self, found: FoundCircuit) -> Circuit:
+        return found.circuit
 
     def row(self, found: FoundCircuit) -> dict[str, Any]:
         here = found.circuit

@@ -27,6 +27,7 @@ class SumKind(Kind[KeptSum | None]):
     title = "The sum that it keeps after epoch {epoch}"
     of_epoch = True
     parts = ("sum",)
+    story_part = "kept"
 
     def make(self, run: Run, epoch: int = -1) -> KeptSum | None:
         check_summed(run)

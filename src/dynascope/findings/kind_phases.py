@@ -47,6 +47,7 @@ def _runs_by_count(rows: RunRows, column: str) -> dict[str, int]:
 class PhasesKind(Kind[Phases]):
     title = "Phases"
     parts = ("phases",)
+    story_part = "phases"
 
     def make(self, run: Run, epoch: int = -1) -> Phases:
         return phases_by_multisets(run)  # the rest is an analysis of its own, `progress`

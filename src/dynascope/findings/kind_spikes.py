@@ -44,6 +44,7 @@ def _orders(cause: Cause) -> dict[str, Any]:
 class SpikesKind(Kind[Spikes]):
     title = "Spikes"
     parts = ("spikes",)
+    story_part = "spikes"
 
     def make(self, run: Run, epoch: int = -1) -> Spikes:
         return spikes(run)

@@ -28,6 +28,7 @@ def _crossings(rise: DatedRise, name: str) -> dict[str, int | None]:
 class ProgressKind(Kind[SumProgress | None]):
     title = "Towards its sum"
     parts = ("progress",)
+    story_part = "progress"
 
     def make(self, run: Run, epoch: int = -1) -> SumProgress | None:
         return sum_progress(run)

@@ -1,4 +1,4 @@
-"""What analyses find: a circuit, the phases of a run, its spikes."""
+"""What analyses find: a circuit, the phases of a run, its spikes, its story."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from dynascope.analysis.drops import METHODS
 from dynascope.analysis.kept_sum import KeptSum
 from dynascope.analysis.phases import Phases
 from dynascope.analysis.spikes import Spike, Spikes
+from dynascope.analysis.story import Story
 from dynascope.findings.words import many
 from dynascope.notebook.analysis_pictures import circuit_picture, phases_picture, spikes_picture
 from dynascope.notebook.card import Card, CardColumn, Fact, and_more_line, heading, number
@@ -24,6 +25,8 @@ def analysis_card(found: object) -> Card:
         return phases_card(found)
     if isinstance(found, Spikes):
         return spikes_card(found)
+    if isinstance(found, Story):
+        return story_card(found)
     raise TypeError(f"no card for {type(found).__name__}")
 
 
@@ -137,3 +140,20 @@ def _cause(spike: Spike) -> str:
 
 def _tested(spike: Spike) -> str:
     return MISSING if spike.cause is None else spike.cause.tested
+
+
+def story_card(found: Story) -> Card:
+    moments = found.moments
+    return Card(
+        "Story",
+        many(len(moments), "moment"),
+        columns=[
+            CardColumn(heading("epoch"), [str(moment.epoch) for moment in moments]),
+            CardColumn(
+                heading("story", "moment", "words"),
+                [f"{moment.caption}: {moment.text}" for moment in moments],
+                "words",
+            ),
+        ],
+        lines=[*found.omissions],
+    )

@@ -8,6 +8,7 @@ from typing import Any
 from dynascope.analysis.run_epochs import last_sound_epoch
 from dynascope.findings.make_analyses import attempt
 from dynascope.findings.registry import kinds
+from dynascope.findings.run_story import run_story
 from dynascope.findings.spread import spread
 from dynascope.plain import plain
 from dynascope.progress import Status
@@ -25,6 +26,7 @@ def analysis(run: Run, check: Check) -> bytes:
         answer.add(name, kind.make, kind.json_of)
         for part, make in kind.details.items():
             answer.add(part, make)
+    answer.add_story()
     return answer.contents()
 
 
@@ -52,6 +54,7 @@ class _Answer:
     def __init__(self, run: Run, check: Check) -> None:
         self._run, self._check = run, check
         self._parts: dict[str, Any] = {}
+        self._found: dict[str, Any] = {}  # as it was made
         self._notes: dict[str, str] = {}
 
     def add(
@@ -63,9 +66,14 @@ class _Answer:
         """Make something of the run: a part of the document, or those that `parts` makes of it."""
         self._check()
         found, note = attempt(make, self._run)
+        self._found[name] = found
         self._parts |= parts(found) if parts else {name: found}
         if note is not None:
             self._notes[name] = note
+
+    def add_story(self) -> None:
+        """Of what has been found: it takes no time to speak of."""
+        self._parts["story"] = run_story(self._run, self._found, self._notes).moments
 
     def contents(self) -> bytes:
         return json.dumps({**plain(self._parts), "notes": self._notes}, allow_nan=False).encode()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -18,17 +18,29 @@ from dynascope.printing import print
 from dynascope.sandbox import analysis_answers, replay_answers, run_answers
 from dynascope.sandbox.background import BackgroundWork, StoppedError, Work
 from dynascope.sandbox.client import send_file
-from dynascope.sandbox.contents import Blob, Document, json_bytes, send_blob, send_document
+from dynascope.sandbox.contents import (
+    Blob,
+    Document,
+    body_of,
+    json_bytes,
+    send_blob,
+    send_document,
+    send_text,
+)
+from dynascope.sandbox.embedded_client import PAGE, bare_page, embedded_client
 from dynascope.sandbox.guard import refused
 from dynascope.sandbox.library import NAMES, Library, Opened
 from dynascope.sandbox.run_questions import quick_answer
+from dynascope.sandbox.saving_runs import SavingRuns
 from dynascope.sandbox.security import RequestError, parameters
-from dynascope.sandbox.store_answers import Shown, about_answers
+from dynascope.sandbox.store_answers import Offer, Shown, about_answers
 from dynascope.sandbox.table_answers import OfState, Sparklines, table_document
+from dynascope.store.recipe_plan import LARGEST
 from dynascope.store.stored import StoredRun
 from dynascope.store.tables import schema_of
 
 _ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+_OFFERS: tuple[Offer, ...] = ("table", "curvature", "docs")
 _DAMAGE_NAMED = 20  # damaged files
 
 
@@ -42,8 +54,10 @@ class Api:
         replaying: BackgroundWork,
         static: Path,
         shown: Shown,
+        saving: SavingRuns | None = None,
     ) -> None:
         self._library, self._static, self._shown = library, static, shown
+        self._saving = saving
         self._background, self._replaying = background, replaying
         self._replays = replay_answers.Replays()
         self._table, self._sparklines = OfState(table_document), OfState(Sparklines())
@@ -51,7 +65,9 @@ class Api:
     def routes(self) -> list[Route]:
         """All routes; any other path is a file."""
         run = "/api/run/{id}"
+        written = [Route("/api/runs", self.save, methods=["POST"])] if self._saving else []
         return [
+            *written,
             Route("/api/store", self.store),
             Route("/api/runs", self.runs),
             Route("/api/runs/sparklines", self.sparklines),
@@ -59,13 +75,26 @@ class Api:
             Route(f"{run}/replayed", self.replayed),
             Route(f"{run}/analysis", self.analysis),
             Route(f"{run}/{{question:path}}", self.question),
+            Route(PAGE, self.page),
             Route("/{path:path}", self.file),
         ]
 
     def store(self, request: Request) -> Response:
         parameters(request.url.query)
-        opened = self._library.fresh()
-        return _send(request, _about_store(opened, self._shown))
+        told = _about_store(self._library.fresh(), self._shown)
+        if self._saving is None:
+            return _send(request, told)
+        offers = (*_OFFERS, "save")
+        whole = json_bytes({**told, "offers": offers, "write": self._saving.key})
+        # A secret is not to lie in the browser's cache.
+        return Response(whole, 200, {"Cache-Control": "no-store"}, "application/json")
+
+    async def save(self, request: Request) -> Response:
+        parameters(request.url.query)
+        assert self._saving is not None
+        contents = await body_of(request, LARGEST)
+        told = await self._saving.result(contents, partial(_gone, request))
+        return Response(told, 200, {"Cache-Control": "no-store"}, "application/json")
 
     def runs(self, request: Request) -> Response:
         parameters(request.url.query)
@@ -108,6 +137,11 @@ class Api:
         rows = await self._replaying.result(key, work, partial(_gone, request))
         return send_blob(request, Blob.of(rows))
 
+    def page(self, request: Request) -> Response:
+        """Text, which no browser opens as a page of this server."""
+        parameters(request.url.query)
+        return send_text(request, bare_page(embedded_client(self._static)))
+
     def file(self, request: Request) -> Response:
         if request.url.path.startswith("/api/"):
             raise RequestError(404, "There is nothing at this address.")
@@ -138,6 +172,7 @@ def answering(routes: list[Route]) -> ASGIApp:
             RequestError: _refuse,
             DynascopeError: _cannot,
             StoppedError: _nobody,
+            ClientDisconnect: _nobody,
             Exception: _fault,
         },
     )
@@ -147,7 +182,7 @@ def answering(routes: list[Route]) -> ASGIApp:
 
 def _about_store(opened: Opened, shown: Shown) -> dict[str, object]:
     return {
-        **about_answers(opened.folder.resolve().name, shown, ("table", "curvature", "docs")),
+        **about_answers(opened.folder.resolve().name, shown, _OFFERS),
         "runs": len(opened.runs),
         "state": opened.state,
         "columns": {field.name: _type(str(field.type)) for field in schema_of(NAMES)},

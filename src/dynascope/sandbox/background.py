@@ -80,7 +80,7 @@ class BackgroundWork:
 
     def _begin(self, key: Hashable, work: Work) -> _Running:
         if len(self._running) >= self._most:
-            raise RequestError(503, "Too many analyses are running; try again later.")
+            raise RequestError(503, "Too much is being computed; try again later.")
         running = self._under_way[key] = _Running(work, self._pool)
         self._running.add(running.future)
         running.ended.add_done_callback(lambda ended: self._end(key, running))

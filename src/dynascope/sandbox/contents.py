@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from dynascope.sandbox.security import RequestError
+from dynascope.sandbox.security import CLOSE, RequestError
 
 _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})", re.ASCII)
 _CHUNK = 2**20  # bytes read at a time: what a slow client costs
@@ -56,6 +56,17 @@ def tag(contents: bytes) -> str:
     return f'"{hashlib.sha256(contents).hexdigest()[:24]}"'
 
 
+async def body_of(request: Request, largest: int) -> bytes:
+    """What came with a request, whatever it said of its size."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > largest:
+            raise RequestError(413, f"Expected at most {largest} bytes.", CLOSE)
+        parts.append(part)
+    return b"".join(parts)
+
+
 def send_document(request: Request, document: Document) -> Response:
     """The answer to a request for JSON."""
     headers = {"ETag": document.etag, "Cache-Control": ASK_AGAIN, "Vary": "Accept-Encoding"}
@@ -65,6 +76,14 @@ def send_document(request: Request, document: Document) -> Response:
         headers["Content-Encoding"] = "gzip"
         return Response(document.zipped, 200, headers, "application/json")
     return Response(document.plain, 200, headers, "application/json")
+
+
+def send_text(request: Request, contents: bytes) -> Response:
+    """The answer to a request for text that is to be read by programs."""
+    headers = {"ETag": tag(contents), "Cache-Control": ASK_AGAIN}
+    if is_known(request, headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    return Response(contents, 200, headers, "text/plain")
 
 
 def send_blob(request: Request, blob: Blob) -> Response:

@@ -2,13 +2,16 @@
 
 A request must have come whole so many seconds after its first byte, or after the connection was
 opened. uvicorn's protocol is wrapped, not changed: bytes pass by here on their way in, and the
-application says when it has been asked. The client's address tells which belongs to which.
+application says when it has been asked; where a body follows, when it has read the last of that.
+The client's address tells which belongs to which.
 """
 
 import asyncio
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dynascope.sandbox.security import has_body
 
 Client = tuple[str, int]
 
@@ -27,7 +30,10 @@ class Deadlines:
             connection = self.connections.get(tuple(scope.get("client") or ()))
             if connection is None:
                 return await app(scope, receive, send)
-            connection.begin_answer()
+            if has_body(scope["headers"]):
+                receive = connection.receiving(receive)
+            else:
+                connection.begin_answer()
             try:
                 await app(scope, receive, send)
             finally:
@@ -58,6 +64,17 @@ class Connection(asyncio.Protocol):
         """A request has come whole."""
         self._answering = True
         self._stop_timer()
+
+    def receiving(self, receive: Receive) -> Receive:
+        """What an application reads a body with."""
+
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):
+                self.begin_answer()
+            return message
+
+        return received
 
     def end_answer(self) -> None:
         """Whatever comes now is another one."""

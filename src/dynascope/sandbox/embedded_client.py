@@ -14,6 +14,7 @@ from dynascope.offline_page import hash_of, offline_page, policy_of
 from dynascope.sandbox import client
 
 KERNEL = "/kernel.wasm"  # the path by which the page asks for it
+PAGE = "/page.html"  # and that of the page itself, without an archive
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,17 @@ class EmbeddedClient:
     kernel: bytes
 
 
-def embedded_client() -> EmbeddedClient:
-    """The client as it is built now."""
-    return _read(client.FOLDER)
+def embedded_client(folder: Path | None = None) -> EmbeddedClient:
+    """The client as it is built now; `folder`: where, if not in its place."""
+    return _read(folder or client.FOLDER)
 
 
-@lru_cache(maxsize=1)
+def bare_page(built: EmbeddedClient) -> bytes:
+    """The page without an archive: for a frame, or for a page that makes a file of itself."""
+    return page_of(built, "dynascope").encode()
+
+
+@lru_cache(maxsize=2)
 def _read(folder: Path) -> EmbeddedClient:
     try:
         return EmbeddedClient(

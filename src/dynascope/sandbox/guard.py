@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynascope.sandbox import security
 from dynascope.sandbox.security import Keys, RequestError
+from dynascope.store.recipe_plan import LARGEST
 
 _NO_TOKEN = (
     "Expected the address that `dynascope show` printed, with its token; open that one "
@@ -42,6 +43,8 @@ class Guard:
             answer = self._checked(scope)
         except RequestError as refusal:
             answer = refused(refusal, scope["path"])
+            if security.has_body(scope["headers"]):  # which nobody reads
+                answer.headers.update(security.CLOSE)
         await (answer or self._app)(scope, receive, guarded)
 
     def _checked(self, scope: Scope) -> Response | None:
@@ -50,10 +53,16 @@ class Guard:
         path, query = scope["raw_path"], scope["query_string"]
         security.check_target(path, query)
         security.check_size(headers)
-        security.check_method(scope["method"])
+        writes = self._keys.write is not None and security.is_write(scope["method"], path)
+        if not writes:
+            security.check_method(scope["method"])
+            security.check_no_body(headers)
         host = security.check_host(headers, self._host, self._keys.port)
         security.check_origin(headers, host)
-        return self._let_in(path, query, headers)
+        answer = self._let_in(path, query, headers)
+        if writes:
+            security.check_write(headers, self._keys, LARGEST)
+        return answer
 
     def _let_in(
         self, path: bytes, query: bytes, headers: Iterable[tuple[bytes, bytes]]

@@ -22,19 +22,18 @@ import traitlets
 from dynascope.errors import DynascopeError, expected
 from dynascope.run import Run
 from dynascope.sandbox.direct_answers import DirectAnswers, is_slow
-from dynascope.sandbox.embedded_client import KERNEL, embedded_client, page_of
+from dynascope.sandbox.embedded_client import KERNEL, PAGE, bare_page, embedded_client
 from dynascope.sandbox.marked_things import checked_mark
 from dynascope.sandbox.one_file import check_runs, one_file
 from dynascope.sandbox.store_answers import Shown
 
-PAGE = "/page.html"  # the path by which the notebook's script asks for the frame's page
 HEIGHTS = (200, 4000)  # pixels
 _SAVED_EPOCHS = 200  # whose weights are saved with the notebook
 
 
 @lru_cache(maxsize=1)
 def _page() -> bytes:
-    return page_of(embedded_client(), "dynascope").encode()
+    return bare_page(embedded_client())
 
 
 class _CalledOff(Exception):
@@ -165,7 +164,7 @@ class SandboxWidget(anywidget.AnyWidget):
         shown = Shown(self._shown.run, self.epoch, self._shown.beside)
         page = one_file(self._runs, shown, every, False, analyse=self._answers.analysis).decode()
         return (
-            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(page)}" '
+            f'<iframe sandbox="allow-scripts allow-downloads allow-forms" srcdoc="{escape(page)}" '
             f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
         )
 

@@ -80,9 +80,16 @@ def one_file(
     return page_of(built, _title(runs), packed(answers)).encode()
 
 
+def playground() -> bytes:
+    """The sandbox without a run, to train one in it."""
+    built = embedded_client()
+    answers = _answers(built, [], Shown(None, None, None))
+    return page_of(built, "dynascope playground", packed(answers)).encode()
+
+
 def _answers(built: EmbeddedClient, runs: list[Run], shown: Shown) -> dict[str, Stored]:
     """What is asked about no run in particular."""
-    first = runs[0]
+    first = runs[0] if runs else None
     name = first.folder.resolve().name if isinstance(first, StoredRun) else ""
     store = about_answers(name, shown, ())
     return {

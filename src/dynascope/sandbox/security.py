@@ -4,6 +4,10 @@ The server shows a person's own runs to that person's browser, which also has ot
 machine that may have other users. So a request must carry a secret (`Keys`), must not come from
 another page (`check_origin`), must be addressed to this server by a name that nobody else can point
 at it (`check_host`), and can name nothing outside what is served (`static_file`).
+
+One route can be written to, if the person asked for it (`is_write`). Such a request must also say
+that it comes from our own page, carry a second secret that only this page can read, and say how
+large it is (`check_write`).
 """
 
 import re
@@ -25,8 +29,10 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})  # every address of this machine
 # No name that we serve needs more: no escapes, no empty parts, none that begins with a dot. A slash
 # at the end is of a folder.
 _PATH = re.compile(rb"/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?)?")
+_NUMBER = re.compile(rb"[0-9]{1,15}")
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 
+CLOSE = {"Connection": "close"}  # what still follows of a request is not read
 HEADERS = {
     "Content-Security-Policy": "; ".join(
         (
@@ -76,16 +82,24 @@ def check_target(path: bytes, query: bytes) -> None:
 
 
 def check_size(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Headers: few and small; a body: none."""
+    """Headers: few and small."""
     given = list(headers)
     if len(given) > MOST_HEADERS or sum(len(a) + len(b) for a, b in given) > LARGEST_HEAD:
         raise RequestError(431, "The request has too many headers.")
-    if any(name == b"transfer-encoding" or _has_length(name, value) for name, value in given):
-        raise RequestError(400, "Expected a request without a body.", {"Connection": "close"})
+
+
+def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether more follows the headers."""
+    return any(name == b"transfer-encoding" or _has_length(name, value) for name, value in headers)
 
 
 def _has_length(name: bytes, value: bytes) -> bool:
     return name == b"content-length" and value.strip() != b"0"
+
+
+def check_no_body(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    if has_body(headers):
+        raise RequestError(400, "Expected a request without a body.")
 
 
 def check_method(method: str) -> None:
@@ -173,6 +187,39 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], host: str) -> None:
             )
 
 
+# ---- what writes --------------------------------------------------------------------------------
+
+WRITTEN_TO = b"/api/runs"
+WRITE_KEY = "X-Dynascope-Write"
+
+
+def is_write(method: str, path: bytes) -> bool:
+    """Whether a request is of the one kind that may change something."""
+    return method == "POST" and path == WRITTEN_TO
+
+
+def check_write(headers: Iterable[tuple[bytes, bytes]], keys: "Keys", largest: int) -> None:
+    """What a request that writes must say of itself, besides what all must.
+
+    Browsers send `Origin` with every POST, and no page of another origin can send our header or
+    read its secret: not even one on another port of this machine, which gets the cookie sent.
+    """
+    given = [(name, value.strip()) for name, value in headers]
+    if not any(name == b"origin" for name, _ in given):
+        raise RequestError(403, "Expected a request of the page itself, with its Origin.")
+    found = [value.decode("latin-1") for name, value in given if name == WRITE_KEY.lower().encode()]
+    if len(found) != 1 or not keys.may_write(found[0]):
+        raise RequestError(403, f"Expected the key that /api/store names, as {WRITE_KEY}.")
+    kinds = [value.lower() for name, value in given if name == b"content-type"]
+    if kinds not in ([b"application/json"], [b"application/json;charset=utf-8"]):
+        raise RequestError(415, "Expected Content-Type: application/json.")
+    sizes = [value for name, value in given if name == b"content-length"]
+    if len(sizes) != 1 or any(name == b"transfer-encoding" for name, _ in given):
+        raise RequestError(411, "Expected a Content-Length.")
+    if not _NUMBER.fullmatch(sizes[0]) or int(sizes[0]) > largest:
+        raise RequestError(413, f"Expected at most {largest} bytes.")
+
+
 # ---- who asks -----------------------------------------------------------------------------------
 
 
@@ -186,6 +233,7 @@ class Keys:
     port: int  # part of the cookie's name: browsers give cookies to all ports of a host
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    write: str | None = field(default=None, repr=False)  # the secret of who may write; None: nobody
 
     @property
     def cookie(self) -> str:
@@ -200,6 +248,10 @@ class Keys:
         """Whether this is the token."""
         return _same(token, self.token)
 
+    def may_write(self, key: str) -> bool:
+        """Whether this is the key to write with."""
+        return self.write is not None and _same(key, self.write)
+
     def known(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         """Whether a cookie shows that the token was given before.
 
@@ -208,6 +260,11 @@ class Keys:
         cookies = (value.decode("latin-1") for name, value in headers if name == b"cookie")
         pairs = (pair.strip().partition("=") for line in cookies for pair in line.split(";"))
         return any(name == self._name and _same(value, self.session) for name, _, value in pairs)
+
+
+def write_key() -> str:
+    """A new secret to write with."""
+    return secrets.token_urlsafe(32)
 
 
 def _same(given: str, secret: str) -> bool:

@@ -16,7 +16,7 @@ from dynascope.errors import DynascopeError, expected
 from dynascope.sandbox import client
 from dynascope.sandbox.deadlines import Deadlines
 from dynascope.sandbox.guard import Guard
-from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback
+from dynascope.sandbox.security import LARGEST_HEAD, WILDCARDS, Keys, is_loopback, write_key
 from dynascope.sandbox.store_answers import Shown
 from dynascope.sandbox.store_site import StoreSite
 
@@ -41,13 +41,26 @@ class Site(Protocol):
 class LocalServer:
     """A server that is bound: `address` works as soon as it runs."""
 
-    def __init__(self, site: Site, host: str = LOOPBACK, port: int = 0, view: str = "") -> None:
+    def __init__(
+        self,
+        site: Site,
+        host: str = LOOPBACK,
+        port: int = 0,
+        view: str = "",
+        write_key: str | None = None,
+    ) -> None:
         self.site, self._view = site, view
         self._socket = bind(host, port)
         bound, self.port = self._socket.getsockname()[:2]
         self.host = bound if bound in WILDCARDS else host
         self.loopback = is_loopback(bound)  # whether only this machine reaches it
-        self.keys = Keys(self.port)
+        self.keys = Keys(self.port, write=write_key)
+        if write_key is not None and not self.loopback:
+            self._socket.close()
+            raise DynascopeError(
+                f"--writable: cannot be combined with --host {host}, which other machines can "
+                "reach; leave out one of them."
+            )
         self._server = uvicorn.Server(self._config())
 
     def _config(self) -> uvicorn.Config:
@@ -95,7 +108,8 @@ class LocalServer:
 
 
 class Sandbox(LocalServer):
-    """A server of one folder of runs. `static`: where the built client is, for tests."""
+    """A server of one folder of runs. `static`: where the built client is, for tests; `writable`:
+    the page may add runs."""
 
     def __init__(
         self,
@@ -104,9 +118,11 @@ class Sandbox(LocalServer):
         port: int = 0,
         shown: Shown | None = None,
         static: Path | None = None,
+        writable: bool = False,
     ) -> None:
-        site = StoreSite(folder, shown or Shown(), static or client.FOLDER)
-        super().__init__(site, host, port, _fragment(shown or Shown()))
+        key = write_key() if writable else None
+        site = StoreSite(folder, shown or Shown(), static or client.FOLDER, write_key=key)
+        super().__init__(site, host, port, _fragment(shown or Shown()), key)
         self.library, self.workers = site.library, site.workers
 
 

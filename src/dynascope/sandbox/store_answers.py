@@ -7,7 +7,7 @@ from typing import Literal
 from dynascope import version
 
 VERSION = 1
-Offer = Literal["table", "curvature", "docs"]  # what not everybody who answers has
+Offer = Literal["table", "curvature", "docs", "save"]  # what not everybody who answers has
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dynascope.sandbox import client
 from dynascope.sandbox.app import Api, answering
 from dynascope.sandbox.background import BackgroundWork
 from dynascope.sandbox.library import Library
+from dynascope.sandbox.saving_runs import SavingRuns
 from dynascope.sandbox.store_answers import Shown
 
 
@@ -26,22 +27,31 @@ class Workers:
 
 
 class StoreSite:
-    """One folder; `workers`: those of others, where it is one of several."""
+    """One folder; `workers`: those of others, where it is one of several; `write_key`: with which
+    the page adds runs, None: it cannot."""
 
     def __init__(
-        self, folder: Path, shown: Shown, static: Path, workers: Workers | None = None
+        self,
+        folder: Path,
+        shown: Shown,
+        static: Path,
+        workers: Workers | None = None,
+        write_key: str | None = None,
     ) -> None:
         client.check_built(static)
         self.library = Library(folder)
         self.workers = workers or Workers()
         own = self.workers
-        self._api = Api(self.library, own.background, own.replaying, static, shown)
+        self._saving = SavingRuns(folder, write_key) if write_key is not None else None
+        self._api = Api(self.library, own.background, own.replaying, static, shown, self._saving)
 
     def application(self) -> ASGIApp:
         return answering(self._api.routes())
 
     def close(self, seconds: float) -> bool:
-        return self.workers.close(seconds)
+        saved = self._saving is None or self._saving.close(seconds)
+        return self.workers.close(seconds) and saved
 
     def __str__(self) -> str:
-        return many(len(self.library.opened.runs), "run")
+        more = "" if self._saving is None else " (the page can add more)"
+        return many(len(self.library.opened.runs), "run") + more

@@ -34,8 +34,10 @@ from dynascope.run import (
 from dynascope.run_size import weight_count
 from dynascope.services import services
 from dynascope.store.damage import Damage, DamagedError, DamageWarning, reading
+from dynascope.store.files import path_of
 from dynascope.store.index import Index, open_index
 from dynascope.store.marks import mark
+from dynascope.store.recipe import is_recipe, staged
 from dynascope.store.run_rules import check_curves, check_kept, check_shapes, check_steps
 from dynascope.store.schema import CURVES, SPANS, config_of, origin_of, unknown_values
 from dynascope.store.shard_read import Shard
@@ -51,12 +53,14 @@ Value = TypeVar("Value")
 def load(
     folder: "str | os.PathLike[str]", strict: bool = False, deleted: bool = False
 ) -> "StoredRuns":
-    """Open the runs of a folder; nothing but their ids is read until it is asked for.
+    """Open the runs of a folder; nothing but their ids is read until it is asked for. A run that
+    the sandbox saved as a file is trained again, and so opened.
 
     Damaged files are named in a warning and left out; with `strict` they are an error. `deleted`
     opens the runs that were deleted instead of those that were not.
     """
-    index = open_index(folder, strict)
+    path = path_of(folder)
+    index = open_index(staged(path) if is_recipe(path) else path, strict)
     return StoredRuns(index, np.flatnonzero(index.hidden == deleted), strict)
 
 

@@ -4,6 +4,7 @@ Python's own parser also takes NaN, keys that are there twice, and whatever enco
 """
 
 import json
+from collections import Counter
 from typing import Any
 
 from dynascope.store.damage import DamagedError
@@ -43,8 +44,7 @@ def check_depth(value: Any, deepest: int = _DEEPEST) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise DamagedError(f"its JSON has the key {twice[:40]!a} twice")
     return table
 

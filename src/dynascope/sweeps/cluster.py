@@ -20,9 +20,9 @@ from typing import Any
 from dynascope import version
 from dynascope.errors import DynascopeError
 from dynascope.progress import Report
+from dynascope.run_cost import expected_seconds
 from dynascope.store.leftovers import clear_workshop
 from dynascope.store.shard_write import ShardFiles
-from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.ray_connection import REFUSALS, connected, head_of, knock, reason
 from dynascope.sweeps.remote_shard import RemoteShard, SharedFolder, make_remotely
 from dynascope.sweeps.shard_making import Keep, MakeShards, ShardToMake, SweepStatus

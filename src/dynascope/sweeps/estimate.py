@@ -16,10 +16,11 @@ from dynascope.config import Config
 from dynascope.engine import Job, Trainers, count_threads
 from dynascope.progress import Status
 from dynascope.run import recorded_curves
+from dynascope.run_cost import expected_seconds
 from dynascope.run_size import recorded_bytes
 from dynascope.store.index import open_index
 from dynascope.store.names import SWEEP
-from dynascope.sweeps.cost import analysing_share, expected_seconds
+from dynascope.sweeps.cost import analysing_share
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import check_agreement
 from dynascope.sweeps.plan import expand

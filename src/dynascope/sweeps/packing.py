@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dynascope.config import Config
+from dynascope.run_cost import expected_seconds
 from dynascope.run_size import SHARD_BYTES, recorded_bytes
 from dynascope.store.save import SHARD_RUNS, cut_by_size, shape_key
-from dynascope.sweeps.cost import expected_seconds
 
 Item = tuple[int, int]  # index of a config, index of a seed
 _SHARDS = 200  # as many as a sweep is cut into, where the limits below allow it

@@ -9,8 +9,8 @@ from dynascope.engine import Job
 from dynascope.findings.make_analyses import make_row
 from dynascope.progress import Report, Status
 from dynascope.run import Run
+from dynascope.run_cost import expected_seconds
 from dynascope.store.shard_write import ShardFiles, make_shard
-from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.missing_runs import PlannedJobs, Standing
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from dynascope.config import column_name
 from dynascope.errors import DynascopeError
 from dynascope.findings.keep_analyses import lacking
+from dynascope.run_cost import expected_seconds
 from dynascope.store.damage import Damage
 from dynascope.store.files import PathLike, path_of
 from dynascope.store.handles import store_folder
 from dynascope.store.index import open_index
 from dynascope.store.lock import holder
 from dynascope.store.names import FOLDERS, SWEEP
-from dynascope.sweeps.cost import expected_seconds
 from dynascope.sweeps.grid import Grid
 from dynascope.sweeps.ledger import read_ledger
 from dynascope.sweeps.missing_runs import Known, Standing, standings, stored

@@ -4,10 +4,16 @@ import { Kernel, modelOptions } from "./kernel.js";
 
 // What a promise is rejected with, a page does not hear of: it is thrown again.
 onmessage = ({ data }) =>
-  train(data).then(postMessage, (error) => setTimeout(() => { throw error; }));
+  train(data).then(postMessage, (error) =>
+    setTimeout(() => {
+      throw error;
+    }),
+  );
 
 async function train({ config, task, seed, epochs }) {
-  const kernel = await Kernel.load(await (await fetch("/kernel.wasm")).arrayBuffer());
+  const kernel = await Kernel.load(
+    await (await fetch("/kernel.wasm")).arrayBuffer(),
+  );
   const model = kernel.model(modelOptions(config));
   const trainer = model.trainer({
     training: config.training,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from browsing import CHROMIUM, Opener, Sandbox, make_store, serving
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from showing import Server
 
 import dynascope as ds
+from dynascope.sandbox.one_file import playground
 
 
 @pytest.fixture(scope="package")
@@ -66,3 +68,16 @@ def page(kept: Sandbox, server: Server) -> Iterator[Sandbox]:
     of the time."""
     yield kept
     kept.check(server)
+
+
+@pytest.fixture
+def alone(browser: Browser, tmp_path: Path) -> Iterator[Sandbox]:
+    """The playground, from disk and with the network off."""
+    file = tmp_path / "play.html"
+    file.write_bytes(playground())
+    sandbox = Sandbox(browser, file.as_uri(), size={"width": 1440, "height": 900})
+    sandbox.context.set_offline(True)
+    yield sandbox
+    sandbox.context.close()
+    assert sandbox.problems == []
+    assert {urlsplit(url).scheme for url in sandbox.requests} <= {"file", "blob", "data"}

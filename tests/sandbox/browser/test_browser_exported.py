@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import SIZE, Opener, Sandbox, majority, serving
+from browsing import SEEN, SIZE, Opener, Sandbox, majority, serving
 from playwright.sync_api import Browser, expect
 from showing import Server
 
@@ -15,23 +15,6 @@ import dynascope as ds
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">\u2028<!--<script>window.hacked=1</script>'
 
-# All that a view shows: of what is drawn how many bytes, and a hash of them.
-_SEEN = """(mapped) => JSON.stringify(dynascope.slots.value.map((slot) => {
-    const bits = (array) => {
-        let hash = 5381;
-        for (const byte of new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
-            hash = (Math.imul(hash, 16777619) ^ byte) >>> 0;
-        return [array.byteLength, hash]; };
-    const scene = slot.scene.value;
-    const points = Object.entries(scene.points).map(([name, { x, y }]) => [name, bits(x), bits(y)]);
-    const arrays = ["scores", "attention", "hidden", "probabilities", "predictions"];
-    const maps = mapped.map((name) => {
-        const { width, extent, logits } = scene.maps[name];
-        return [name, width, width ? extent : null, bits(logits)]; });
-    return { epoch: scene.epoch, source: scene.source, finite: scene.finite, points, maps,
-        arrays: arrays.map((name) => bits(scene[name])),
-        curves: Object.entries(slot.curves).map(([name, curve]) => [name, bits(curve)]),
-        extents: slot.extents.value, ending: bits(slot.ending.weights) }; }))"""
 _ANALYSED = """() => dynascope.slots.value.length &&
     dynascope.slots.value.every((slot) => slot.analysis.value)"""
 _ANALYSES = "() => dynascope.slots.value.map((slot) => slot.analysis.value)"
@@ -118,7 +101,7 @@ def same_view(first: Sandbox, second: Sandbox, maps: tuple[str, ...] = MAPS) -> 
     they may differ."""
 
     def seen(page: Sandbox) -> str:
-        return str(page.page.evaluate(_SEEN, list(maps)))
+        return str(page.page.evaluate(SEEN, list(maps)))
 
     for _ in range(50):
         if seen(first) == seen(second):

@@ -100,7 +100,9 @@ def check_saved(browser: Browser, file: Path, epochs: list[list[int]]) -> None:
     frames = page.locator("iframe[srcdoc]")
     expect(frames).to_have_count(len(epochs))
     for index, wanted in enumerate(epochs):
-        expect(frames.nth(index)).to_have_attribute("sandbox", "allow-scripts allow-downloads")
+        expect(frames.nth(index)).to_have_attribute(
+            "sandbox", "allow-scripts allow-downloads allow-forms"
+        )
         frame = frames.nth(index).element_handle().content_frame()
         assert frame is not None
         shows(frame, *wanted)

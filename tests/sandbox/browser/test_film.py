@@ -225,6 +225,7 @@ def test_a_film_is_slow_around_spikes(fresh: Opener, runs: dict[str, ds.Run]) ->
     assert 91 + 3 * 16 <= int(told[1]) < 4 * 91
 
 
+@pytest.mark.slow
 def test_a_gif_has_the_colours_of_the_page(
     fresh: Opener, runs: dict[str, ds.Run], tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_movie_has_every_frame_in_order(
     assert told == sorted(told)
 
 
+@pytest.mark.slow
 def test_a_movie_is_the_same_again(runs: dict[str, ds.Run], tmp_path: Path) -> None:
     """Frames are a function of their epochs: following axes glide by the film's time."""
     films = []

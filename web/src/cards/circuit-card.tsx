@@ -4,13 +4,13 @@ import { formulaOf, sumHolds, type KeptSum } from "../model/kept-sum";
 import { sumTerm } from "../model/glossary";
 import { percent } from "../model/number-text";
 import { whyRight } from "../model/sum-reasons";
-import { verdictOf, type Slot } from "../state/page-state";
+import { interventionIn, verdictOf, type Slot } from "../state/page-state";
 import { Term } from "../terms/term";
 import type { CircuitNow } from "../workers/protocol";
 import { WhichRun } from "./which-run";
 
 export function CircuitCard({ slot }: { slot: Slot }) {
-  const now = slot.circuit.value;
+  const now = interventionIn(slot) ? null : slot.circuit.value;
   return (
     <section class="card">
       <h2>
@@ -52,8 +52,11 @@ export function CircuitCard({ slot }: { slot: Slot }) {
   );
 }
 
-const unmeasured = (slot: Slot): string =>
-  slot.scene.value?.finite === false ? "not finite" : "being measured";
+function unmeasured(slot: Slot): string {
+  const why = interventionIn(slot);
+  if (why) return `not measured: ${why}`;
+  return slot.scene.value?.finite === false ? "not finite" : "being measured";
+}
 
 /** The sum that is kept at the epoch of the other measures. */
 function keptNow({ sum, circuit }: Slot): KeptSum | null {
@@ -67,7 +70,7 @@ function clustersWanted(now: CircuitNow, kept: KeptSum | null): string {
 
 /** What comes and goes has its room, so that little moves while the playhead does. */
 function SumCard({ slot }: { slot: Slot }) {
-  const found = slot.sum.value;
+  const found = interventionIn(slot) ? null : slot.sum.value;
   const sum = found?.sum;
   const verdict = verdictOf(slot);
   const late = found && slot.circuit.value && found.epoch !== slot.circuit.value.epoch;

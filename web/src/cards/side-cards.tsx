@@ -6,6 +6,10 @@ import { nearestCurvature } from "../panels/hessian-spectrum";
 import { isOffered } from "../state/all-runs";
 import { askCurvature, CURVATURE_OFFER } from "../state/open-runs";
 import { firstSlot, runsBeside, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { BranchTree } from "../live/branch-tree";
+import { EditCard } from "../live/edit-card";
+import { GuideCard } from "../guided/guide-card";
+import { experiment } from "../state/guided";
 import { holding } from "../state/two-epochs";
 import { Term } from "../terms/term";
 import { CircuitCard } from "./circuit-card";
@@ -21,18 +25,23 @@ export function SideCards() {
   const slot = slots.value.find((each) => each.role === "after") ?? firstSlot.value;
   if (!slot) return <aside class="side" />;
   const spike = seen.spike.value !== null;
+  const changing = experiment.value?.uses === "change";
   return (
     <aside class="side" aria-label="What is known">
+      <GuideCard />
+      {changing && <EditCard />}
       {hasOwnData(slot.info.task) ? (
         <OwnDataCard slot={slot} task={slot.info.task} />
       ) : (
         <CircuitCard slot={slot} />
       )}
+      {!changing && <EditCard />}
       {spike ? <SpikeCard /> : holding.value ? <TwoEpochsCard /> : null}
       {runsBeside.value && <CompareCard />}
       <PointerCard />
       {!spike && <SpikeCard />}
       <CurvatureCard slot={slot} />
+      <BranchTree />
       <RunList />
     </aside>
   );
@@ -40,7 +49,7 @@ export function SideCards() {
 
 function CurvatureCard({ slot }: { slot: Slot }) {
   const found = nearestCurvature({ slot, epoch: slotEpoch(slot) });
-  if (!found && !isOffered("curvature")) return null;
+  if (!found && (slot.live || !isOffered("curvature"))) return null;
   if (!found) {
     const asked = slot.curvature.value === "asked";
     return (

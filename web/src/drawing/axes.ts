@@ -40,6 +40,15 @@ export class Axes {
     return this.box.y + this.box.height - (value - this.extent.y0) * this.scaleY;
   }
 
+  /** What lies at a place on the screen. */
+  inverse(x: number, y: number): { x: number; y: number } {
+    const { box, extent } = this;
+    return {
+      x: extent.x0 + (x - box.x) / this.scaleX,
+      y: extent.y0 + (box.y + box.height - y) / this.scaleY,
+    };
+  }
+
   /** The length on the screen of a length along x. */
   across(length: number): number {
     return length * this.scaleX;

@@ -17,6 +17,12 @@ export function cancelFrame(task: Drawing): void {
   waiting.delete(task);
 }
 
+/** Calls back when what is asked for now has been drawn; at once where nothing is drawn. */
+export function afterDrawing(task: () => void): void {
+  if (document.hidden) task();
+  else onNextFrame(() => setTimeout(task));
+}
+
 const REHEARSALS = 12;
 const warm = new WeakSet<object>();
 

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { runFileName } from "../model/panel-csv";
 import { download } from "../panels/save-panel";
-import { slots, trouble } from "../state/page-state";
+import { slots, tellTrouble } from "../state/page-state";
 import { FileSink, MemorySink, type FilmSink } from "./film-sinks";
 import type { FilmOptions } from "./make-film";
 
@@ -30,8 +30,7 @@ export async function recordFilm(options: FilmOptions): Promise<void> {
     await made(options, stream ? new FileSink(stream) : memory, file);
     if (!stream) download(file, memory.blob(type));
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === "AbortError"))
-      trouble.value = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof DOMException && error.name === "AbortError")) tellTrouble(error);
   } finally {
     filmProgress.value = null;
   }

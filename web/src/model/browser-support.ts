@@ -9,12 +9,12 @@ const SIMD_MODULE = [
   ...[0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b],
 ];
 
+/** The first versions that have all that the page uses. */
+export const BROWSERS = "Chrome or Edge 100, Firefox 113, Safari 16.4, or a later one";
+
 /** A sentence when this browser cannot run the kernel, or null. */
 export function unsupported(): string | null {
   if (typeof WebAssembly === "object" && WebAssembly.validate(Uint8Array.from(SIMD_MODULE)))
     return null;
-  return (
-    "This browser has no WebAssembly SIMD, which the kernel needs; " +
-    "use Chrome or Edge 91, Firefox 89, Safari 16.4, or a later one."
-  );
+  return "This browser has no WebAssembly SIMD, which the kernel needs; " + `use ${BROWSERS}.`;
 }

@@ -63,6 +63,13 @@ function valueOf({ terms, vocab, apart }: KeptSum, tokens: Int32Array): number[]
   return [...counts, ...apart.map((t) => tokens[t]!)];
 }
 
+/** The value of a single sum of zeros and ones; null: that is not what is kept. */
+export function sumValue(sum: KeptSum, tokens: Int32Array): number | null {
+  const { vocab, terms, apart } = sum;
+  if (vocab !== 2 || terms.length !== 1 || apart.length || !sumHolds(sum)) return null;
+  return valueOf(sum, tokens)[0]! - startOf(sum, terms[0]!);
+}
+
 function valueName(sum: KeptSum, value: readonly number[]): string {
   const { vocab, terms, apart } = sum;
   const sums = terms.map((adds, i) => {

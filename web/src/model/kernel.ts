@@ -48,7 +48,7 @@ export interface VarianceShares {
 }
 
 /** Raised with kernel/wasm.cpp's INTERFACE. */
-const INTERFACE = 3;
+const INTERFACE = 4;
 const SPLITS = ["train", "test"] as const; // in the order of their streams
 
 export class Kernel {

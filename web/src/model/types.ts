@@ -3,6 +3,7 @@
 // Positions, epochs, tokens and indices are 0-based. Arrays are row-major, with shapes beside them.
 
 import type { Config, TaskName } from "./kernel/names";
+import type { RunEdit } from "./live/run-edits";
 
 export type { Config } from "./kernel/names";
 export type Precision = Config["precision"];
@@ -25,6 +26,7 @@ export interface RunInfo {
   tags: string[];
   note: string;
   origin: unknown;
+  edits: readonly RunEdit[]; // what was changed on the way, as far as it is known
 }
 
 export interface Run extends RunInfo {
@@ -217,9 +219,11 @@ export interface ViewState {
   theme: "auto" | "light" | "dark";
   spike: number | null; // index
   held: number | null; // an epoch that stays on the left while time goes on
+  difference: "off" | "on"; // the right half shows how it differs from the left one
   linear: string[]; // panels of curves whose axis is not logarithmic
   sequences: string | null; // as typed; null: chosen
-  page: "run" | "runs";
+  page: "run" | "runs" | "seeds";
+  guide: string | null; // a guided experiment
   mode: "explore" | "present";
   presented: string[]; // panels that are shown then
   sort: string; // a column, "-" before it: falling

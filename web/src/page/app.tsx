@@ -4,10 +4,16 @@ import { SideCards } from "../cards/side-cards";
 import { FilmProgress } from "../film/film-progress";
 import { PanelGrids } from "../panels/panel-grid";
 import { loading, slots, trouble, seen } from "../state/page-state";
+import { experiment } from "../state/guided";
 import { presenting } from "../state/presentation";
 import { Explanations } from "../terms/explanation";
 import { TimeBar } from "../time/time-bar";
 import { Header } from "./header";
+import { SavingNotice } from "../live/save-into-store";
+import { SeedsPage } from "../live/seeds-page";
+import { Playground } from "../live/playground";
+import { GuideCard } from "../guided/guide-card";
+import { isPlayground } from "../state/all-runs";
 import { Intro } from "./intro";
 import { RunsPage } from "./runs-page";
 
@@ -16,22 +22,37 @@ export function App() {
     <div class={presenting.value ? "app presenting" : "app"}>
       <SkipLink />
       <Header />
-      {seen.page.value === "runs" ? <RunsPage /> : <RunPage />}
+      <Page />
       <Loading />
       <Trouble />
       <FilmProgress />
+      <SavingNotice />
       <Intro />
       <Explanations />
     </div>
   );
 }
 
+function Page() {
+  switch (seen.page.value) {
+    case "runs":
+      return <RunsPage />;
+    case "seeds":
+      return <SeedsPage />;
+    case "run":
+      return <RunPage />;
+  }
+}
+
+const SKIPS = {
+  run: ["Skip to the time bar", ".play"],
+  runs: ["Skip to the table", ".table"],
+  seeds: ["Skip to the seeds", ".seed-cell[tabindex='0']"],
+} as const;
+
 /** The first that Tab comes to: from there the keyboard is where most of the work is done. */
 function SkipLink() {
-  const [name, goal] =
-    seen.page.value === "runs"
-      ? ["Skip to the table", ".table"]
-      : ["Skip to the time bar", ".play"];
+  const [name, goal] = SKIPS[seen.page.value];
   const go = (): void => document.querySelector<HTMLElement>(goal)?.focus();
   return (
     <button class="skip" onClick={go}>
@@ -42,6 +63,7 @@ function SkipLink() {
 
 function RunPage() {
   if (!slots.value.length) {
+    if (hasStart()) return experiment.value ? <GuideStart /> : <Playground />;
     if (trouble.value) return <p class="notice">{trouble.value}</p>;
     return <p class="notice">{loading.value ?? "Loading."}</p>;
   }
@@ -51,6 +73,19 @@ function RunPage() {
       {!presenting.value && <SideCards />}
       <TimeBar />
     </div>
+  );
+}
+
+/** Whether there is something to begin with where no run is open. */
+const hasStart = (): boolean =>
+  !loading.value && (isPlayground.value || (experiment.value !== null && !seen.runs.value.length));
+
+/** An experiment that was opened by its link, before it has a run. */
+function GuideStart() {
+  return (
+    <main class="guide-start">
+      <GuideCard />
+    </main>
   );
 }
 
@@ -66,7 +101,8 @@ function Loading() {
 
 /** What went wrong while something is still to be seen. */
 function Trouble() {
-  if (!trouble.value || (seen.page.value === "run" && !slots.value.length)) return null;
+  const isNotice = seen.page.value === "run" && !slots.value.length && !hasStart();
+  if (!trouble.value || isNotice) return null;
   return (
     <div class="toast" role="alert">
       <span>{trouble.value}</span>

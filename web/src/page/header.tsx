@@ -26,6 +26,9 @@ import { namesOf } from "../stage/stage-composer";
 import { Term } from "../terms/term";
 import { Dropdown } from "./dropdown";
 import { startIntro } from "./intro";
+import { GuideList } from "../guided/guide-list";
+import { LiveForm } from "../live/live-form";
+import { SeedsButton } from "../live/seeds-button";
 import { SaveMenu } from "./save-menu";
 import { SequencesForm } from "./sequences-form";
 
@@ -40,17 +43,24 @@ export function Header() {
       </span>
       {slot && slots.value.length === 1 && <Chips slot={slot} />}
       <span class="gap" />
+      {!presenting.value && (
+        <Dropdown name="Train">{(close) => <LiveForm close={close} />}</Dropdown>
+      )}
+      {!presenting.value && (
+        <Dropdown name="Guided">{(close) => <GuideList close={close} />}</Dropdown>
+      )}
       {slot && <Dropdown name="Panels">{() => <PanelChoices />}</Dropdown>}
       {slot && !presenting.value && (
         <Dropdown name="Sequences">{(close) => <SequencesForm close={close} />}</Dropdown>
       )}
       {slot && <Dropdown name="Save">{(close) => <SaveMenu close={close} />}</Dropdown>}
+      {!presenting.value && <SeedsButton />}
       {many && !presenting.value && (
         <button
-          onClick={() => change({ page: seen.page.value === "run" ? "runs" : "run" })}
+          onClick={() => change({ page: seen.page.value === "runs" ? "run" : "runs" })}
           disabled={seen.page.value === "runs" && !seen.runs.value.length}
         >
-          {seen.page.value === "run" ? "All runs" : "Back to the run"}
+          {seen.page.value === "runs" ? "Back to the run" : "All runs"}
         </button>
       )}
       {slot && (
@@ -94,7 +104,6 @@ function Chips({ slot }: { slot: Slot }) {
           diverged at epoch {slot.info.diverged}
         </Term>
       )}
-      {!slot.analysis.value && <span class="chip">being analysed</span>}
       {verdict && (
         <Term
           of={sum ? `${sumTerm(sum)} ${verdict}` : verdict}

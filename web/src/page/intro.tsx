@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { hasOwnData } from "../model/own-data";
+import { experiment } from "../state/guided";
 import { dismissable } from "../state/dismissal";
 import { seen, slots } from "../state/page-state";
 
@@ -75,7 +76,8 @@ export function Intro() {
     if (!table) onTable.value = false;
   }, [table]);
   if (table) return onTable.value ? <AboutTable /> : null;
-  return slots.value.length && step.value !== null ? <Step at={step.value} /> : null; // beside what it explains
+  const others = experiment.value !== null; // one guide at a time
+  return slots.value.length && step.value !== null && !others ? <Step at={step.value} /> : null;
 }
 
 function AboutTable() {

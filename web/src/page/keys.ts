@@ -11,7 +11,10 @@ import {
   playing,
   seek,
   seen,
+  slots,
 } from "../state/page-state";
+import { toggleDifference } from "../state/difference";
+import { redoEdit, undoEdit } from "../state/what-if";
 import { dismissLast } from "../state/dismissal";
 import { presenting, togglePresenting } from "../state/presentation";
 import { nextSpike } from "../state/spike-view";
@@ -20,6 +23,7 @@ import { openDocs } from "../terms/explanation";
 
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
+    if (isUndo(event)) return event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.key === "Escape") {
       event.preventDefault(); // or a browser empties the search field
@@ -45,6 +49,17 @@ export function listenToKeys(): void {
       event.target instanceof Element ? event.target.closest<HTMLElement>("[data-panel]") : null;
     pointed = PANELS.find((name) => name === panel?.dataset["panel"]) ?? null;
   });
+}
+
+/** Ctrl Z and Ctrl Shift Z, or Ctrl Y: what was changed by hand, unless a text is being typed. */
+function isUndo(event: KeyboardEvent): boolean {
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || takesText(event.target)) return false;
+  const slot = slots.value.find((each) => each.edited.value);
+  if (!slot || (key !== "z" && key !== "y")) return false;
+  if (key === "y" || event.shiftKey) redoEdit(slot);
+  else undoEdit(slot);
+  return true;
 }
 
 let pointed: Panel | null = null;
@@ -74,6 +89,10 @@ function act(key: string, step: number): boolean {
     case "e":
     case "E":
       return enlarge();
+    case "d":
+    case "D":
+      toggleDifference();
+      return true;
     case "h":
     case "H":
       if (holding.value) release();

@@ -70,7 +70,8 @@ export function hasScales(panel: Panel): boolean {
 }
 
 /** Whether a panel has a meaning for a task: shares are those of the task's groups. */
-export function appliesTo(panel: Panel, { info, analysis }: Slot): boolean {
+export function appliesTo(panel: Panel, { info, analysis, live }: Slot): boolean {
+  if (live && (panel === "shares" || panel === "hessian")) return false; // Python makes these
   if (panel === "shares") return !hasOwnData(info.task);
   if (panel === "hessian") return isOffered("curvature") || !!analysis.value?.curvature;
   return true;

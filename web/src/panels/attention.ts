@@ -4,12 +4,13 @@ import type { Pen } from "../drawing/pen";
 import { mix } from "../model/colour-space";
 import { marks, type Mark } from "../model/marks";
 import type { Palette } from "../model/palette";
-import { activeIn, plotBox, type Frame, type Painter } from "./painter";
+import { activeIn, baseOf, plotBox, type Frame, type Painter } from "./painter";
 import { rowGrid, columnLeft, cellAt, SequenceRows, type RowGrid } from "./sequence-rows";
 
 const SHADES = 64;
 const FADED = 0.25;
 const LARGEST = 14; // pixels: a token's digits grow with their cell up to here
+const LEAST_CHANGE = 0.02; // of attention, that is drawn in full colour
 const NOTE = 9; // pixels above the rows, for how many there are
 
 /** A shade of attention and the ink that can be read on it. */
@@ -23,6 +24,7 @@ export class Attention implements Painter {
   private rows: SequenceRows | null = null;
   private about: unknown = null;
   private shades: readonly Shade[] = [];
+  private less: readonly Shade[] = []; // of a difference: where there is less than before
   private shaded: unknown = null;
 
   key(frame: Frame): string {
@@ -53,7 +55,10 @@ export class Attention implements Painter {
     if (!scene || !grid || !rows) return;
     const sequences = frame.slot.grouped.value;
     const marked = rows.show(mark?.kind === "sequence" ? mark.index : -1);
-    const most = highest(scene.attention, rows.shown, sequences.length);
+    const base = baseOf(frame);
+    const most = base
+      ? mostChanged(scene.attention, base.attention, rows.shown, sequences.length)
+      : highest(scene.attention, rows.shown, sequences.length);
     const active = activeIn(frame);
     for (let place = 0; place < grid.count; place++) {
       const sequence = rows.shown[place]!;
@@ -87,14 +92,16 @@ export class Attention implements Painter {
     const size = Math.min(LARGEST, Math.floor(height - 1));
     const written = width > 8 && height > 7.5 && !faded;
     const only = frame.mark?.kind === "token" ? frame.mark.index : -1;
-    const shades = this.shadesOf(frame.palette);
+    const base = baseOf(frame);
+    const [shades, fewer] = [this.shadesOf(frame.palette), this.lessOf(frame.palette)];
     const from = sequence * length;
     const { left, top } = corner(grid, place);
     const [y0, y1] = [Math.round(top), Math.round(top + height)];
     for (let t = 0; t < length; t++) {
       const [x0, x1] = [Math.round(left + t * width), Math.round(left + (t + 1) * width)];
-      const share = Math.min(1, frame.scene!.attention[from + t]! / most) || 0;
-      const shade = shades[Math.round(share * (SHADES - 1))]!;
+      const value = frame.scene!.attention[from + t]! - (base?.attention[from + t] ?? 0);
+      const share = Math.min(1, Math.abs(value) / most) || 0;
+      const shade = (value < 0 ? fewer : shades)[Math.round(share * (SHADES - 1))]!;
       const token = tokens[from + t]!;
       const dim = faded || (only >= 0 && token !== only);
       pen.rect(x0, y0, x1 - x0 - gapX, y1 - y0 - gapY, shade.fill, dim ? FADED : 1);
@@ -147,14 +154,24 @@ export class Attention implements Painter {
     if (this.shaded !== palette) {
       this.shaded = palette;
       this.shades = attentionShades(palette);
+      this.less = shadesBetween(palette, palette.colours.heat);
     }
     return this.shades;
+  }
+
+  private lessOf(palette: Palette): readonly Shade[] {
+    this.shadesOf(palette);
+    return this.less;
   }
 }
 
 /** From no attention to the most. */
 export function attentionShades(palette: Palette): Shade[] {
-  const [from, to] = palette.colours.attention as [string, string];
+  return shadesBetween(palette, palette.colours.attention);
+}
+
+function shadesBetween(palette: Palette, colours: readonly string[]): Shade[] {
+  const [from, to] = colours as [string, string];
   return Array.from({ length: SHADES }, (_, i) => {
     const fill = mix(from, to, (0.9 * i) / (SHADES - 1));
     return { fill, ink: palette.inkOn(fill) };
@@ -167,6 +184,20 @@ function highest(attention: Float64Array, shown: Int32Array, length: number): nu
   for (let place = 0; place < shown.length; place++)
     for (let i = shown[place]! * length; i < (shown[place]! + 1) * length; i++)
       if (attention[i]! > most) most = attention[i]!;
+  return most;
+}
+
+/** The largest change in these rows, or a little where all are smaller. */
+function mostChanged(
+  now: Float64Array,
+  before: Float64Array,
+  shown: Int32Array,
+  length: number,
+): number {
+  let most = LEAST_CHANGE;
+  for (let place = 0; place < shown.length; place++)
+    for (let i = shown[place]! * length; i < (shown[place]! + 1) * length; i++)
+      most = Math.max(most, Math.abs(now[i]! - before[i]!) || 0);
   return most;
 }
 

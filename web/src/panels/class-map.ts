@@ -4,7 +4,7 @@
 // stays a sharp and straight one, without seams or steps.
 
 import type { Axes } from "../drawing/axes";
-import type { Pen } from "../drawing/pen";
+import type { LineStyle, Pen } from "../drawing/pen";
 import { blend, newPixels, pack, word, type Pixels } from "../drawing/pixels";
 import { zeroLine } from "../drawing/strokes";
 import type { Triple } from "../model/colour-space";
@@ -35,7 +35,8 @@ export class ClassMapImage {
     const [width, height] = [axes.x(x1) - left, axes.y(y0) - top];
     this.fit(Math.round(width * frame.ratio), Math.round(height * frame.ratio), map, frame);
     pen.image(this.pixels, left, top, width, height);
-    if (map.classes === 2) this.boundary(pen, axes, map, frame);
+    if (map.classes === 2)
+      pen.line(border(this.ahead, axes, map), { colour: frame.palette.colours.ink, alpha: LINE });
   }
 
   /** Paints as many pixels as the screen has there, unless they are as they should be. */
@@ -61,7 +62,7 @@ export class ClassMapImage {
 
   private compare({ logits, width, height }: ClassMap): void {
     if (this.ahead.length !== width * height) this.ahead = new Float32Array(width * height);
-    for (let i = 0; i < this.ahead.length; i++) this.ahead[i] = logits[2 * i + 1]! - logits[2 * i]!;
+    lead(this.ahead, logits);
   }
 
   /** Two classes: one number decides, so a table of colours does. */
@@ -170,19 +171,31 @@ export class ClassMapImage {
       (_, i) => mixed(from, to, i < RAMP ? 1 / (1 + Math.exp((-SURE * i) / RAMP)) : 1),
     ));
   }
+}
 
-  private boundary(pen: Pen, axes: Axes, { width, height, extent }: ClassMap, frame: Frame): void {
-    const line = zeroLine(this.ahead, width, height);
-    const scaleX = (extent.x1 - extent.x0) / width;
-    const scaleY = (extent.y1 - extent.y0) / height;
-    const flat = height === 2; // d = 1: the same at every height
-    for (let i = 0; i < line.length; i += 2) {
-      if (flat) line[i + 1] = (line[i + 1]! - 0.5) * 2;
-      line[i] = axes.x(extent.x0 + line[i]! * scaleX);
-      line[i + 1] = axes.y(extent.y0 + line[i + 1]! * scaleY);
-    }
-    pen.line(line, { colour: frame.palette.colours.ink, alpha: LINE });
+/** Where two classes are as likely, alone: without the picture. */
+export function drawBorder(pen: Pen, axes: Axes, map: ClassMap, style: LineStyle): void {
+  const ahead = new Float32Array(map.width * map.height);
+  lead(ahead, map.logits);
+  pen.line(border(ahead, axes, map), style);
+}
+
+/** By how much the second class's logit is larger. */
+function lead(out: Float32Array, logits: Float32Array): void {
+  for (let i = 0; i < out.length; i++) out[i] = logits[2 * i + 1]! - logits[2 * i]!;
+}
+
+function border(ahead: Float32Array, axes: Axes, { width, height, extent }: ClassMap): number[] {
+  const line = zeroLine(ahead, width, height);
+  const scaleX = (extent.x1 - extent.x0) / width;
+  const scaleY = (extent.y1 - extent.y0) / height;
+  const flat = height === 2; // d = 1: the same at every height
+  for (let i = 0; i < line.length; i += 2) {
+    if (flat) line[i + 1] = (line[i + 1]! - 0.5) * 2;
+    line[i] = axes.x(extent.x0 + line[i]! * scaleX);
+    line[i + 1] = axes.y(extent.y0 + line[i + 1]! * scaleY);
   }
+  return line;
 }
 
 /** For each pixel along one side: the cells before and after its middle, and how far between. */

@@ -52,10 +52,11 @@ function shares(frame: Frame): CurveLine[] {
 }
 
 export const CURVE_PANELS = {
-  loss: { name: "loss", log: true, lines: (frame) => sets(frame, "loss") },
+  loss: { name: "loss", log: true, overlaid: true, lines: (frame) => sets(frame, "loss") },
   accuracy: {
     name: "accuracy",
     log: false,
+    overlaid: true,
     range: [0, 1.02],
     lines: (frame) => sets(frame, "accuracy"),
   },

@@ -5,7 +5,8 @@ import type { Pen } from "../drawing/pen";
 import { textWidth } from "../drawing/text";
 import { thinnedCurve } from "../drawing/thinned-curve";
 import type { Panel } from "../model/types";
-import { seen } from "../state/page-state";
+import { comparedWith } from "../state/difference";
+import { seen, slotEnd, type Slot } from "../state/page-state";
 import { plotBox, type Frame, type Painter } from "./painter";
 
 export interface CurveLine {
@@ -19,6 +20,7 @@ export interface CurveLine {
 export interface CurvesSpec {
   name: Panel;
   log: boolean; // unless the person wants it linear
+  overlaid?: boolean; // with those of the run beside it
   range?: [number, number]; // where it is known: 0 to 1
   lines(frame: Frame): CurveLine[];
 }
@@ -33,12 +35,30 @@ export class Curves implements Painter {
   constructor(private readonly spec: CurvesSpec) {}
 
   key(frame: Frame): string {
-    this.lines = this.spec.lines(frame);
-    this.log = isLogarithmic(this.spec);
-    const [y0, y1] = this.spec.range ?? range(this.lines, this.log);
-    const box = plotBox(frame, this.log || !this.spec.range ? 36 : 30, 20, 20);
-    this.axes = new Axes({ ...epochRange(frame.slot.info.epochs), y0, y1 }, box);
+    const other = comparedWith(frame.slot, frame.together);
+    this.lines = this.linesOf(frame, other);
+    this.log = isLogarithmic(this.spec) && !other;
+    const fixed = other ? undefined : this.spec.range;
+    const [y0, y1] = fixed ?? range(this.lines, this.log);
+    const box = plotBox(frame, this.log || !fixed ? 36 : 30, 20, 20);
+    this.axes = new Axes({ ...epochRange(slotEnd(frame.slot)), y0, y1 }, box);
     return `${y0} ${y1} ${this.log} ${this.lines.map((line) => line.name).join()} ${this.lines[0]?.values.length ?? 0}`;
+  }
+
+  /** Its own; minus those of the run that it is compared with; or over those of the run beside it. */
+  private linesOf(frame: Frame, other: Slot | null): CurveLine[] {
+    const own = this.spec.lines(frame);
+    const linesOf = (slot: Slot): CurveLine[] => this.spec.lines({ ...frame, slot });
+    if (other) return own.flatMap((line) => lessThan(line, linesOf(other)));
+    const beside = frame.together.find((slot) => slot !== frame.slot && slot.role === "run");
+    if (!beside || !this.spec.overlaid) return own;
+    const side = beside.index === 0 ? "left" : "right";
+    const theirs = linesOf(beside).map((line) => ({
+      ...line,
+      name: `${side} ${line.name}`,
+      dashed: true,
+    }));
+    return [...own, ...theirs];
   }
 
   back(pen: Pen, frame: Frame): void {
@@ -117,6 +137,18 @@ export class Curves implements Painter {
   }
 }
 
+/** A line minus the one of the same name; none where that is not there. */
+function lessThan(line: CurveLine, others: readonly CurveLine[]): CurveLine[] {
+  const other = others.find(({ name }) => name === line.name);
+  if (!other || line.epochs || other.epochs) return [];
+  const count = Math.min(line.values.length, other.values.length);
+  const values = Float64Array.from(
+    { length: count },
+    (_, i) => (line.values[i] ?? NaN) - (other.values[i] ?? NaN),
+  );
+  return [{ ...line, values }];
+}
+
 /** Whether a panel's axis is logarithmic now. */
 export function isLogarithmic({ name, log }: CurvesSpec): boolean {
   return log && !seen.linear.value.includes(name);
@@ -142,7 +174,7 @@ function range(lines: readonly CurveLine[], log: boolean): [number, number] {
       high = Math.max(high, value);
     }
   if (!(high >= low)) return log ? [-3, 0] : [0, 1];
-  if (!log) return [Math.min(0, low), high > 0 ? 1.03 * high : 1]; // sizes are seen from 0
+  if (!log) return [Math.min(0, 1.03 * low), high > 0 ? 1.03 * high : low < 0 ? 0 : 1]; // seen from 0
   return [Math.max(Math.log10(low), -16) - 0.15, Math.log10(high) + 0.15];
 }
 

@@ -4,7 +4,8 @@ import type { Box } from "../drawing/axes";
 import type { Pen } from "../drawing/pen";
 import type { Active, Mark } from "../model/marks";
 import type { Palette } from "../model/palette";
-import type { Scene, ViewState } from "../model/types";
+import type { Movable } from "../model/live/weight-edits";
+import type { PointPanel, Scene, ViewState } from "../model/types";
 import type { Slot } from "../state/page-state";
 
 export interface Frame {
@@ -20,6 +21,15 @@ export interface Frame {
   together: readonly Slot[]; // all that is on the stage: two moments of one run share axes
   mark: Mark | null;
   palette: Palette;
+  difference: boolean; // from `slot.from`, or in curves from the slot beside it
+}
+
+/** A vector that a person has taken hold of. */
+export interface Grabbed {
+  movable: Movable;
+  panel: PointPanel; // whose plane it is moved on
+  /** The place on the plane of a pixel. */
+  at(x: number, y: number): { x: number; y: number };
 }
 
 export interface Painter {
@@ -29,6 +39,8 @@ export interface Painter {
   front(pen: Pen, frame: Frame): void;
   /** What is under these pixels, after `front`. */
   pick?(x: number, y: number, frame: Frame): Mark | null;
+  /** The vector under these pixels that can be moved, and how pixels become places on its plane. */
+  grab?(x: number, y: number, frame: Frame): Grabbed | null;
   /** Whether the picture is still on its way and wants another frame. */
   moving?(): boolean;
 }
@@ -39,6 +51,11 @@ export function activeIn({ scene, slot }: Frame): Active | undefined {
   return scene && hidden
     ? (sequence, unit) => (scene.hidden[sequence * hidden + unit] ?? 0) > 0
     : undefined;
+}
+
+/** What the scene is compared with, where differences are to be seen. */
+export function baseOf({ slot, difference }: Frame): Scene | null {
+  return difference ? slot.from.value : null;
 }
 
 export const plotBox = (frame: Frame, left = 32, bottom = 20, top = 6, right = 9): Box => ({

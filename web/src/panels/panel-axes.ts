@@ -63,8 +63,9 @@ export class PanelAxes {
   }
 
   /** What the axes have to hold now. Two moments of one run share them: they are to be compared. */
-  private now({ slot, together }: Frame): Extent {
-    const same = together.filter((other) => other.info.id === slot.info.id);
+  private now({ slot, together, difference }: Frame): Extent {
+    const compared = difference && together.some((other) => other.from.value !== null);
+    const same = together.filter((other) => compared || other.info.id === slot.info.id);
     return same.reduce(
       (all, { scene, plan }) =>
         scene.value ? union(all, panelExtent(this.panel, scene.value, plan.value)) : all,

@@ -6,10 +6,12 @@ import { cancelFrame, onNextFrame, rehearse } from "../drawing/frame-queue";
 import { sameMark, type Mark } from "../model/marks";
 import type { Sequences } from "../model/types";
 import { palette } from "../state/colour-scheme";
+import { differing } from "../state/difference";
 import { mark, pinned, seen, slotEpoch, slots, type Slot } from "../state/page-state";
 import { pictureScale, presenting } from "../state/presentation";
+import { canMove, Drag } from "./drag";
 import { LayeredPicture } from "./layered-picture";
-import type { Frame, Painter } from "./painter";
+import type { Frame, Grabbed, Painter } from "./painter";
 
 interface Props {
   painter: Painter;
@@ -35,18 +37,49 @@ export function PanelCanvas({ painter, slot, big, label, onReady, onSeek }: Prop
     const frame = frameOf(slot, big, clientWidth, clientHeight);
     return painter.pick?.(event.offsetX / scale, event.offsetY / scale, frame) ?? null;
   };
+  const drag = useRef<Drag | null>(null);
+  const dragged = useRef(false); // what ends a drag is no click
+  const placed = (event: PointerEvent): [x: number, y: number] => {
+    const { clientWidth, clientHeight } = event.currentTarget as HTMLCanvasElement;
+    const scale = scaleOf(clientWidth, clientHeight);
+    return [event.offsetX / scale, event.offsetY / scale];
+  };
+  const grabbedAt = (event: PointerEvent): Grabbed | null => {
+    const { clientWidth, clientHeight } = event.currentTarget as HTMLCanvasElement;
+    const frame = frameOf(slot, big, clientWidth, clientHeight);
+    return canMove(slot) ? (painter.grab?.(...placed(event), frame) ?? null) : null;
+  };
   return (
     <canvas
       ref={canvas}
       role="img"
       aria-label={label}
+      onPointerDown={(event) => {
+        const grabbed = event.button === 0 && grabbedAt(event);
+        if (!grabbed) return;
+        event.currentTarget.style.cursor = "grabbing";
+        drag.current = new Drag(slot, grabbed, ...placed(event));
+        dragged.current = false;
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onTouchStart={(event) => {
+        if (drag.current) event.preventDefault(); // the point moves, not the page
+      }}
+      onPointerUp={() => (drag.current = null)}
+      onPointerCancel={() => (drag.current = null)}
       onPointerMove={(event) => {
+        if (drag.current) {
+          dragged.current = drag.current.to(...placed(event)) || dragged.current;
+          return;
+        }
         const found = pick(event);
         if (!sameMark(found, mark.value)) mark.value = found;
+        event.currentTarget.style.cursor = grabbedAt(event) ? "grab" : "";
       }}
       onPointerLeave={() => (mark.value = null)}
       onClick={(event) => {
         const { clientWidth, clientHeight } = event.currentTarget;
+        if (dragged.current) return void (dragged.current = false);
         if (onSeek) return onSeek(event.offsetX / scaleOf(clientWidth, clientHeight));
         const found = pick(event);
         pinned.value = sameMark(found, pinned.value) ? null : found;
@@ -73,6 +106,7 @@ function frameOf(slot: Slot, big: boolean, width: number, height: number): Frame
     together: slots.value,
     mark: markFor(slot),
     palette: palette.value,
+    difference: differing.value,
   };
 }
 
@@ -151,7 +185,7 @@ class Layers {
     const { scene, grouped, extents, from, analysis } = this.slot;
     void [scene.value, grouped.value, extents.value, from.value, analysis.value];
     void [mark.value, pinned.value, palette.value, slotEpoch(this.slot), seen.axes.value];
-    void [presenting.value, seen.linear.value];
+    void [presenting.value, seen.linear.value, differing.value, this.slot.grown.value];
   }
 
   private paint(): void {
@@ -166,7 +200,8 @@ class Layers {
       0,
     );
     if (this.painter.moving?.()) onNextFrame(this.draw);
-    if (frame.scene) rehearse(this, () => this.rehearse());
+    const training = this.slot.live?.now.peek().training; // then it is drawn often enough anyway
+    if (frame.scene && !training) rehearse(this, () => this.rehearse());
   }
 
   /** Both layers, as in a frame in which all has changed. */

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { PANELS, type Panel } from "../model/types";
 import { epoch, slotEpoch, slots, seen, type Slot } from "../state/page-state";
+import { differing } from "../state/difference";
 import { presenting } from "../state/presentation";
 import { holding } from "../state/two-epochs";
 import { appliesTo } from "./all-panels";
@@ -95,7 +96,9 @@ function scrollTogether(from: HTMLElement): void {
 
 /** What stands above one of two halves of the stage. */
 export function halfTitle(slot: Slot, shown = slotEpoch(slot)): string {
-  const run = `seed ${slot.info.seed}, ${slot.info.id.slice(0, 6)}`;
+  const name = slot.live?.name ?? slot.info.id.slice(0, 6);
+  const minus = differing.value && slot.from.value !== null && slots.value.length > 1;
+  const run = `seed ${slot.info.seed}, ${name}${minus ? ", minus the left" : ""}`;
   const at = `epoch ${shown}`;
   if (slot.role === "before") return holding.value ? `Held: ${at}` : `Before the spike: ${at}`;
   return slot.role === "after" ? `Now: ${at}, arrows from before` : run;

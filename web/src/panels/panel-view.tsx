@@ -5,6 +5,7 @@ import { explanationsOf } from "../model/glossary";
 import type { Panel } from "../model/types";
 import { askCurvature } from "../state/open-runs";
 import { change, seek, toggled, toggleHidden, trouble, seen, type Slot } from "../state/page-state";
+import { isMarked } from "../state/story-view";
 import { Term } from "../terms/term";
 import { ActionMenu } from "./action-menu";
 import { hasScales, painterOf, panelTerms, TITLES } from "./all-panels";
@@ -18,6 +19,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   const painter = useMemo(() => painterOf(name), [name, slot]);
   const frame = useRef<() => Frame | null>(() => null);
   const big = seen.big.value === name;
+  const marked = isMarked(name, slot);
   useEffect(() => () => forgetMap(slot, name), [slot, name]);
   const { title, formula } = TITLES[name];
   const terms = panelTerms(name, slot.info.task, seen.linear.value.includes(name));
@@ -29,7 +31,7 @@ export function PanelView({ name, slot }: { name: Panel; slot: Slot }) {
   };
   return (
     <section
-      class={big ? "panel big" : "panel"}
+      class={`panel${big ? " big" : ""}${marked ? " marked" : ""}`}
       data-panel={name}
       aria-label={`${title} ${formula}`}
     >

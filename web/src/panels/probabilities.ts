@@ -1,12 +1,13 @@
 // Class probabilities: a segment for two classes, a simplex for three, a heat map for more.
 
+import { arrow } from "../drawing/arrow";
 import type { Box } from "../drawing/axes";
 import type { Pen } from "../drawing/pen";
 import { textWidth } from "../drawing/text";
 import { marks, type Mark } from "../model/marks";
 import type { PointStyle } from "../model/palette";
 import type { Scene, Sequences } from "../model/types";
-import { activeIn, plotBox, type Frame, type Painter } from "./painter";
+import { activeIn, baseOf, plotBox, type Frame, type Painter } from "./painter";
 
 const REACH = 12;
 const SIN60 = Math.sqrt(3) / 2;
@@ -54,8 +55,10 @@ export class Probabilities implements Painter {
     }
     const { embeddings } = frame.slot.info;
     if (embeddings > 3) return this.heat(pen, frame, scene);
-    if (embeddings === 3) this.onTriangle(frame, scene);
-    else this.onSegment(frame, scene);
+    const base = baseOf(frame);
+    const before = base && this.placed(frame, base);
+    this.place(frame, scene);
+    if (before) this.ways(pen, before);
     this.dots(pen, frame, sequences);
   }
 
@@ -68,6 +71,28 @@ export class Probabilities implements Painter {
       if (far < least) [best, least] = [i, far];
     }
     return best < 0 ? null : { slot: frame.slot.index, kind: "sequence", index: best };
+  }
+
+  private place(frame: Frame, scene: Scene): void {
+    if (frame.slot.info.embeddings === 3) this.onTriangle(frame, scene);
+    else this.onSegment(frame, scene);
+  }
+
+  /** Where the points of another scene would be. */
+  private placed(frame: Frame, scene: Scene): [xs: Float64Array, ys: Float64Array] {
+    this.place(frame, scene);
+    return [this.xs.slice(), this.ys.slice()];
+  }
+
+  /** From where each point was to where it is. */
+  private ways(pen: Pen, [xs, ys]: readonly [Float64Array, Float64Array]): void {
+    this.styles.forEach(({ fill }, i) =>
+      arrow(pen, [xs[i]!, ys[i]!, this.xs[i]!, this.ys[i]!], {
+        colour: fill,
+        width: 1,
+        alpha: 0.55,
+      }),
+    );
   }
 
   /** What is faded lies below all else; the sequence under the pointer above, and ringed. */
@@ -205,7 +230,7 @@ export class Probabilities implements Painter {
     const { box, order } = this;
     const { embeddings } = frame.slot.info;
     const { colours } = frame.palette;
-    const active = activeIn(frame);
+    const [active, base] = [activeIn(frame), baseOf(frame)];
     const [width, height] = [box.width / embeddings, box.height / count];
     order.forEach((i, r) => {
       const y = box.y + r * height;
@@ -213,14 +238,16 @@ export class Probabilities implements Painter {
       const alpha = faded ? 0.25 : 1;
       this.ys[i] = y + height / 2;
       for (let c = 0; c < embeddings; c++) {
-        const p = scene.probabilities[i * embeddings + c]!;
+        const at = i * embeddings + c;
+        const change = scene.probabilities[at]! - (base?.probabilities[at] ?? 0);
+        const p = Math.abs(change);
         if (p > 0.004)
           pen.rect(
             box.x + c * width,
             y,
             width - 1,
             Math.max(height, 0.6),
-            colours.accent,
+            change < 0 ? colours.bad : colours.accent,
             alpha * p,
           );
         if (c === targets[i] && height > 1.5)

@@ -7,8 +7,9 @@ import type { Pen } from "../drawing/pen";
 import { marks, thingAt, type Mark } from "../model/marks";
 import type { PointStyle } from "../model/palette";
 import type { FramedPanel, Kind, MapPanel, PointPanel, Points, Scene } from "../model/types";
-import { ClassMapImage } from "./class-map";
-import { activeIn, plotBox, type Frame, type Painter } from "./painter";
+import { drawBorder, ClassMapImage } from "./class-map";
+import type { Movable } from "../model/live/weight-edits";
+import { activeIn, baseOf, plotBox, type Frame, type Grabbed, type Painter } from "./painter";
 import { PanelAxes } from "./panel-axes";
 import { nameBeside, namesOfGroups, namesOfPoints } from "./point-names";
 import { UnitsOver } from "./units-over";
@@ -32,6 +33,14 @@ const REACH = 13; // pixels from the pointer
 const [FADED, PLAIN, MARKED] = [-1, 0, 1] as const;
 const NOTE = 16; // pixels on top that the note of a projection takes
 const MOST_NAMES = [10, 60] as const; // of multisets, in a small panel and in a large one
+
+/** What the points of a panel are, where that is a parameter itself. */
+const MOVED: Partial<Record<PointPanel, Movable["parameter"]>> = {
+  tokens: "token_embedding",
+  positions: "position_embedding",
+  receptors: "receptors",
+  assemblers: "assemblers",
+};
 
 export class Scatter implements Painter {
   private readonly panelAxes: PanelAxes;
@@ -77,9 +86,10 @@ export class Scatter implements Painter {
     const { x, y, width, height } = axes.box;
     pen.clipped(x, y, width, height, () => {
       if (this.spec.map) this.image.draw(pen, axes, scene.maps[this.spec.map], frame);
+      if (this.spec.map) this.boundaryBefore(pen, frame, axes, this.spec.map);
       this.scaffold(pen, frame, axes);
       const from = frame.slot.from.value;
-      if (from) this.displacements(pen, frame, axes, from);
+      if (from && !this.onOtherPlane(frame)) this.displacements(pen, frame, axes, from);
       this.dots(pen, frame);
       this.units?.draw(pen, frame, axes, scene);
       if (this.spec.query) this.query(pen, frame, axes, scene);
@@ -103,6 +113,22 @@ export class Scatter implements Painter {
           kind: this.spec.kind,
           index: thingAt(this.spec.kind, best, frame.slot.plan.value),
         };
+  }
+
+  grab(x: number, y: number, frame: Frame): Grabbed | null {
+    const { axes } = this;
+    const { scene } = frame;
+    if (!axes || !scene) return null;
+    const { panel } = this.spec;
+    const at = (px: number, py: number): { x: number; y: number } => axes.inverse(px, py);
+    if (this.spec.query) {
+      const [qx, qy] = [axes.x(scene.query.x[0]!), axes.y(scene.query.y[0]!)];
+      if (Math.hypot(qx - x, qy - y) > REACH) return null;
+      return { movable: { parameter: "query", index: 0 }, panel, at };
+    }
+    const parameter = MOVED[panel];
+    const found = parameter && !this.units ? this.pick(x, y, frame) : null;
+    return parameter && found ? { movable: { parameter, index: found.index }, panel, at } : null;
   }
 
   moving(): boolean {
@@ -181,6 +207,19 @@ export class Scatter implements Painter {
       this.pale = styles.map((style) => palette.faded(style, ground));
     }
     return this.pale;
+  }
+
+  /** Where the classes met in what this is compared with. */
+  private boundaryBefore(pen: Pen, frame: Frame, axes: Axes, map: MapPanel): void {
+    const before = baseOf(frame)?.maps[map];
+    if (before?.width && before.classes === 2 && !this.onOtherPlane(frame))
+      drawBorder(pen, axes, before, { colour: frame.palette.colours.query, dash: [4, 3] });
+  }
+
+  /** Of two runs with more than two dimensions each has a plane of its own. */
+  private onOtherPlane({ slot, together }: Frame): boolean {
+    const { projected } = slot.plan.value.planes[this.spec.panel];
+    return projected && together.some((other) => other.info.id !== slot.info.id);
   }
 
   private displacements(pen: Pen, frame: Frame, axes: Axes, from: Scene): void {

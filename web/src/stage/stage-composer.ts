@@ -15,6 +15,7 @@ import type { Frame, Painter } from "../panels/painter";
 import { halfTitle } from "../panels/panel-grid";
 import { planeShare } from "../panels/panel-notes";
 import { slotEpoch, sumKindOf, verdictOf, type Slot } from "../state/page-state";
+import { differing } from "../state/difference";
 import { pictureScale } from "../state/presentation";
 import {
   readableSize,
@@ -208,6 +209,7 @@ export class StageComposer {
       together: view.slots,
       mark: view.mark(slot),
       palette: view.palette,
+      difference: differing.value,
     };
     const track = painter instanceof TrackPainter;
     const frame = ({ epoch, time }: StageMoment): Frame => ({
@@ -243,7 +245,9 @@ function fitted(
 
 /** The run, or both of two that are compared. */
 export function namesOf(all: readonly Slot[]): string {
-  const names = all.map(({ info }) => `seed ${info.seed} · ${info.id.slice(0, 6)}`);
+  const names = all.map(
+    ({ info, live }) => `seed ${info.seed} · ${live?.name ?? info.id.slice(0, 6)}`,
+  );
   return [...new Set(names)].join(" | ");
 }
 

@@ -6,6 +6,7 @@ import { signal } from "@preact/signals";
 import { ReadableError } from "../model/errors";
 import { sameExtent } from "../model/scene/axis-ranges";
 import type { Extent, MapPanel, Scene } from "../model/types";
+import { differenceBase } from "../state/difference";
 import { seen, slotEpoch, slots, type Slot } from "../state/page-state";
 import type { FromWorker } from "../workers/protocol";
 import { receivedScene, SceneClient } from "../workers/scene-client";
@@ -57,6 +58,7 @@ export class StageSlots {
   private pointArrows(): void {
     const [left, right] = this.all;
     if (left?.role === "before" && right) right.from.value = left.scene.value;
+    else for (const slot of this.all) slot.from.value = differenceBase(slot, this.all);
   }
 }
 
@@ -82,13 +84,20 @@ class StageRun {
       extents: signal(of.extents.peek()),
       mapExtents: signal({}),
       scene: signal(null),
+      unedited: signal(null),
+      edited: signal(null),
       from: signal(null),
       analysis: signal(of.analysis.peek()),
     };
   }
 
   async open(sequences: string | null): Promise<void> {
-    await this.answer(() => this.client.open(this.slot.info.id, sequences));
+    const { live, info } = this.slot;
+    await this.answer(() =>
+      live
+        ? this.client.openLive(info, live.weights.rows(0, info.epochs + 1), sequences)
+        : this.client.open(info.id, sequences),
+    );
   }
 
   async show(playhead: number): Promise<void> {
@@ -127,7 +136,7 @@ class StageRun {
 
   private async request(epoch: number): Promise<Made> {
     const maps = this.slot.mapExtents.peek();
-    const message = await this.answer(() => this.client.want({ epoch, maps }));
+    const message = await this.answer(() => this.client.want({ epoch, maps, edit: 0 }));
     if (message.type !== "scene") throw new Error(`Expected a scene, but got ${message.type}.`);
     return { epoch, maps, scene: receivedScene(this.slot.plan.peek(), message.scene) };
   }

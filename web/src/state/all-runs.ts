@@ -9,7 +9,9 @@ import { RunTable } from "../model/runs/run-table";
 import type { Offer, RunsAnswer, StoreAnswer } from "../model/server/answers";
 import { SPARKLINE } from "../model/server/api";
 import { api } from "./answering";
-import { change, slots, trouble, seen } from "./page-state";
+import { awaitsShared } from "./live-runs";
+import { change, showView, slots, tellTrouble, seen } from "./page-state";
+import { restoreShared } from "./shared-runs";
 
 export interface AllRuns {
   answer: RunsAnswer;
@@ -21,6 +23,11 @@ export interface AllRuns {
 export const store = signal<StoreAnswer | null>(null);
 /** Whether something can be had here; what is not yet known to be missing is. */
 export const isOffered = (offer: Offer): boolean => store.value?.offers.includes(offer) ?? true;
+
+/** A page without runs, to train one in. */
+export const isPlayground = computed(
+  () => store.value !== null && store.value.runs === 0 && !seen.runs.value.length,
+);
 
 const answered = signal<RunsAnswer | null>(null);
 const sparklines = signal<Uint8Array | null>(null);
@@ -49,6 +56,8 @@ effect(() => {
 export async function loadStore(): Promise<void> {
   try {
     store.value = await api.store();
+    if (store.value.live) await restoreShared();
+    awaitsShared.value = false;
     if (!isOffered("table")) return showFirst([]);
     const answer = withOwnData(await api.runs());
     batch(() => {
@@ -59,18 +68,19 @@ export async function loadStore(): Promise<void> {
     const lines = await api.sparklines(answer).catch(() => null);
     if (answered.value === answer) sparklines.value = lines;
   } catch (error) {
-    trouble.value = error instanceof Error ? error.message : String(error);
+    tellTrouble(error);
   }
 }
 
 /** What to show when the URL does not say: what was asked for, a lone run, or the table. */
 function showFirst(ids: readonly Cell[]): void {
   if (!isOffered("table")) change({ page: "run" });
-  if (seen.runs.value.length || seen.page.value === "runs") return;
-  const { run, beside, epoch } = store.value!.shown;
-  if (run) change({ runs: beside ? [run, beside] : [run], epoch: epoch ?? seen.epoch.value });
+  if (seen.runs.value.length || seen.page.value === "runs" || seen.guide.value) return;
+  const { run, beside, epoch, view } = store.value!.shown;
+  if (view !== undefined) showView(view);
+  else if (run) change({ runs: beside ? [run, beside] : [run], epoch: epoch ?? seen.epoch.value });
   else if (ids.length === 1) change({ runs: [String(ids[0])] });
-  else change({ page: "runs" });
+  else if (isOffered("table")) change({ page: "runs" });
 }
 
 /** Points of a row's sparkline between 0 and 1; NaN where there is none. */

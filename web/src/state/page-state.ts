@@ -23,9 +23,27 @@ import {
   type Preferences,
 } from "../model/view-address";
 import type { MeasureClient } from "../workers/measure-client";
-import type { CircuitNow, Ending, PanelExtents, SumNow } from "../workers/protocol";
+import type {
+  CircuitNow,
+  Ending,
+  PanelExtents,
+  SetScores,
+  SumNow,
+  WhatIf,
+} from "../workers/protocol";
 import type { SceneClient } from "../workers/scene-client";
 import { followAddress, writeAddress } from "./address";
+import type { LiveEntry } from "./live-runs";
+
+/** What somebody has changed in a run, at one of its epochs. */
+export interface EditedSlot {
+  epoch: number;
+  number: number; // of this change: each has another, and later ones larger ones
+  first: number; // the number of the first change since the run was as it is
+  whatIf: WhatIf;
+  canUndo: boolean;
+  canRedo: boolean;
+}
 
 /** One run on the page. */
 export interface Slot {
@@ -35,8 +53,10 @@ export interface Slot {
   circuitClient: MeasureClient<CircuitNow> | null; // null: nobody knows what a circuit would be
   sumClient: MeasureClient<SumNow> | null; // null: no sums are looked for in this task
   held: Signal<number | null>; // an epoch that the playhead does not move
-  info: RunDetails;
+  live: LiveEntry | null; // null: it is not trained in the page
+  info: RunDetails; // of a live run, this and its curves change
   curves: Record<string, Numbers>;
+  grown: Signal<number>; // how often they have
   ending: Ending;
   sequences: Signal<Sequences>;
   grouped: ReadonlySignal<Sequences>; // the same, in the groups that share a colour
@@ -44,6 +64,12 @@ export interface Slot {
   extents: Signal<PanelExtents>; // over the run
   mapExtents: Signal<Partial<Record<MapPanel, Extent>>>; // what the visible maps show
   scene: Signal<Scene | null>;
+  unedited: Signal<Scene | null>; // as it was before somebody changed it
+  shownWeights: Signal<Numbers | null>; // of the run itself, at the epoch that is shown
+  edited: Signal<EditedSlot | null>; // null: the run as it is
+  answered: Signal<number>; // the number of the change that is shown; 0: none
+  scores: Signal<SetScores | null>; // of what was edited
+  attentionHeld: Signal<boolean>; // training held it at the epoch that is shown
   awaited: Signal<number | null>; // an epoch whose weights are on their way
   reached: Signal<number | null>; // the epoch up to which they have been computed again
   notReplayable: Signal<string | null>; // why epochs that were not kept cannot be computed again
@@ -63,6 +89,9 @@ export const mark = signal<Mark | null>(null);
 export const pinned = signal<Mark | null>(null);
 export const playing = signal(false);
 export const trouble = signal<string | null>(null);
+/** Says what went wrong. */
+export const tellTrouble = (error: unknown): void =>
+  void (trouble.value = error instanceof Error ? error.message : String(error));
 export const loading = signal<string | null>(null);
 
 type Parts = { readonly [Name in keyof ViewState]: ReadonlySignal<ViewState[Name]> };
@@ -84,12 +113,34 @@ export const runsBeside = computed(() => slots.value[1]?.role === "run");
 
 /** The last epoch of the longest of some runs. */
 export function lastEpochOf(all: readonly Slot[]): number {
-  return Math.max(0, ...all.map((slot) => slot.info.epochs));
+  return Math.max(0, ...all.map(slotLast));
 }
+
+function slotLast(slot: Slot): number {
+  void slot.grown.value;
+  return slot.info.epochs;
+}
+
+/** Where the axis of time ends: for a run in training, where that is to go. */
+export const slotEnd = (slot: Slot): number =>
+  Math.max(slotLast(slot), slot.live?.now.value.goal ?? 0);
+export const axisEnd = computed(() => Math.max(0, ...slots.value.map(slotEnd)));
 
 /** The epoch that a slot shows: the playhead's, but for what stays at the epoch before a spike. */
 export function slotEpoch(slot: Slot, playhead = epoch.value): number {
-  return Math.min(slot.held.value ?? playhead, slot.info.epochs);
+  return Math.min(slot.held.value ?? playhead, slotLast(slot));
+}
+
+/** Whether what is shown are the weights in the middle of an epoch. */
+export const isWithinEpoch = (slot: Slot): boolean =>
+  Boolean(slot.live?.now.value.between) && slotEpoch(slot) === slot.info.epochs;
+
+/** What is done to the model's computation at the epoch that is shown; null: nothing. */
+export function interventionIn({ attentionHeld, edited }: Slot): string | null {
+  if (attentionHeld.value) return "training held the attention here";
+  const { cut, patch } = edited.value?.whatIf ?? {};
+  if (patch) return "a value is patched";
+  return cut?.positions.length || cut?.hidden.length ? "a part is switched off" : null;
 }
 
 /** What the analysis calls the run at its end: as the store has it, or as it was found since. */
@@ -157,11 +208,16 @@ export function keepView(): void {
 }
 
 const placeOf = ({ page, runs, spike, held }: ViewState): string =>
-  page === "runs" ? "runs" : `${runs.join()} ${spike ?? ""} ${held === null ? "" : "held"}`;
+  page !== "run" ? page : `${runs.join()} ${spike ?? ""} ${held === null ? "" : "held"}`;
 
 /** What the address says; where it says nothing, what the person prefers. */
 function addressed(): ViewState {
   return readView(location.hash, remembered());
+}
+
+/** Shows what somebody else's page showed, as a link does. */
+export function showView(fragment: string): void {
+  view.value = readView(fragment, remembered());
 }
 
 function remembered(): Partial<Preferences> {

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { docsAddress, explanationsOf } from "../model/glossary";
+import { isOffered } from "../state/all-runs";
 
 interface Explained {
   "data-term"?: string;
@@ -40,12 +41,15 @@ interface TermProps {
 export function Term({ of, detail, class: more = "", label, children }: TermProps) {
   const [first] = explanationsOf(of);
   if (!first) return <span class={more}>{children}</span>;
+  const link = isOffered("docs") && {
+    href: docsAddress(first.docs),
+    target: "_blank",
+    rel: "noopener",
+  };
   return (
     <a
       class={`term ${more}`}
-      href={docsAddress(first.docs)}
-      target="_blank"
-      rel="noopener"
+      {...(link || { tabIndex: 0 })}
       draggable={false}
       aria-label={label}
       {...explained(of, detail)}

@@ -12,6 +12,7 @@ import type { Analysis } from "../model/server/answers";
 import { palette } from "../state/colour-scheme";
 import { WeightsNote } from "../panels/weights-note";
 import {
+  axisEnd,
   change,
   epoch,
   lastEpoch,
@@ -23,12 +24,17 @@ import {
   slotEpoch,
   slots,
 } from "../state/page-state";
+import { LiveBar } from "../live/live-bar";
+import { liveShown } from "../state/live-control";
+import { canDiffer, differing, toggleDifference } from "../state/difference";
 import { keepsNoSum } from "../state/end-sums";
 import { drawnScale, presenting } from "../state/presentation";
 import { nextSpike, spikesOf } from "../state/spike-view";
+import { isMarked } from "../state/story-view";
 import { canHold, hold, holding, release } from "../state/two-epochs";
 import { Term } from "../terms/term";
 import { PhaseName } from "./phase-name";
+import { StoryStrip } from "./story-strip";
 import { drawHead, drawHeld, drawTrack, epochAt, trackOf, type Track } from "./timeline";
 
 // A slider's keys beyond those that move time from anywhere.
@@ -71,6 +77,12 @@ export function TimeBar() {
         <span class="gap" />
         {!presenting.value && <TimeOptions />}
       </div>
+      {liveShown.value && !presenting.value && (
+        <div class="row">
+          <LiveBar live={liveShown.value} />
+        </div>
+      )}
+      {!presenting.value && <StoryStrip />}
       <Slider />
     </section>
   );
@@ -147,6 +159,7 @@ function TimeOptions() {
           — left run ┄ right run
         </span>
       )}
+      <DifferenceButton />
       <HoldButton />
       <SpikesButton />
     </>
@@ -191,6 +204,19 @@ function PhasesUnknown() {
   );
 }
 
+function DifferenceButton() {
+  if (!canDiffer.value) return null;
+  const title =
+    slots.value.length > 1
+      ? "How the right half differs from the left one: attention and curves minus the left, arrows from where points are there (D)"
+      : "How the changed run differs from the run as it was (D)";
+  return (
+    <button aria-pressed={differing.value} title={title} onClick={toggleDifference}>
+      Difference
+    </button>
+  );
+}
+
 function HoldButton() {
   if (!canHold.value) return null;
   const held = holding.value;
@@ -208,6 +234,7 @@ function HoldButton() {
 }
 
 function SpikesButton() {
+  if (slots.value[0]?.live) return null; // nobody looks for them in a run that is trained here
   const analysis = slots.value[0]?.analysis.value;
   const count = spikesOf(slots.value[0]).length;
   return (
@@ -253,7 +280,7 @@ function Slider() {
   };
   return (
     <div
-      class="track"
+      class={slots.value[0] && isMarked("loss", slots.value[0]) ? "track marked" : "track"}
       ref={root}
       role="slider"
       tabIndex={0}
@@ -302,7 +329,7 @@ function followTrack(
     const context = scaledContext(picture, width, height);
     if (!context) return;
     const scale = drawnScale(height, USUAL_HEIGHT);
-    held.current = trackOf(width / scale, height / scale, slots.value, lastEpoch.value);
+    held.current = trackOf(width / scale, height / scale, slots.value, axisEnd.value);
     drawTrack(new CanvasPen(context), held.current, slots.value, palette.value);
     drawHeadNow();
   };
@@ -314,7 +341,8 @@ function followTrack(
   observer.observe(root);
   const release = [
     effect(() => {
-      void [slots.value.map((slot) => slot.analysis.value), palette.value, presenting.value];
+      void slots.value.map((slot) => [slot.analysis.value, slot.grown.value]);
+      void [palette.value, presenting.value, axisEnd.value];
       onNextFrame(drawAll);
     }),
     effect(() => {

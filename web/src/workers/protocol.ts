@@ -2,6 +2,7 @@
 // measures circuits, one looks for the sum that they keep.
 
 import type { KeptSum } from "../model/kept-sum";
+import type { Patch } from "../model/scene/patches";
 import type { RunDetails } from "../model/server/answers";
 import type {
   Extent,
@@ -52,10 +53,24 @@ export interface SceneParts {
   buffer: ArrayBuffer;
   maps: Partial<Record<MapPanel, Extent>>; // those that were made, over what
   weights: Numbers; // of the epoch
+  edit: number; // as it was asked for
+  held: boolean; // training held the attention at this epoch, and so does the scene
+  scores: SetScores | null; // of an edit
 }
+
+/** Weights in the place of a run's own, parts that are switched off, and a value from elsewhere. */
+export interface WhatIf {
+  weights: Numbers;
+  cut: { positions: readonly number[]; hidden: readonly number[] };
+  patch: Patch | null;
+}
+
+/** Mean loss and accuracy on a run's own sets; null: nobody knows the set. */
+export type SetScores = Record<"train" | "test", { loss: number; accuracy: number | null } | null>;
 
 export interface SceneRequest {
   epoch: number;
+  edit: number; // of what `setWhatIf` was told; 0: the run as it is
   maps: Partial<Record<MapPanel, Extent>>; // those that are visible, over what
 }
 
@@ -67,8 +82,13 @@ export interface WorkerStart {
 
 export type ToWorker =
   | { type: "open"; id: string; sequences: string | null }
+  | { type: "openLive"; info: RunDetails; weights: Numbers; sequences: string | null }
+  | { type: "grow"; first: number; weights: Numbers; info: RunDetails; between: Numbers | null } // epochs of a live run
   | { type: "sequences"; text: string | null }
-  | { type: "scene"; request: SceneRequest; spare: ArrayBuffer | null };
+  | { type: "scene"; request: SceneRequest; spare: ArrayBuffer | null }
+  | { type: "axes" } // those of a run that has grown, and its planes
+  | { type: "weights"; epoch: number } // of the run as it is
+  | { type: "whatIf"; edit: number; whatIf: WhatIf | null };
 
 export type FromWorker =
   | {
@@ -88,6 +108,8 @@ export type FromWorker =
       plan: ScenePlan;
       extents: PanelExtents;
     }
+  | { type: "axes"; plan: ScenePlan; extents: PanelExtents }
+  | { type: "weights"; epoch: number; weights: Numbers }
   | { type: "scene"; scene: SceneParts }
   | { type: "waiting"; epoch: number } // its weights are on their way; others may be asked for
   | { type: "reached"; epoch: number } // so far, on a long way to what is waited for

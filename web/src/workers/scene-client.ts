@@ -1,9 +1,11 @@
 // The page's side of a worker that makes scenes: at most one is under way, and the next is the
 // latest wanted. One whose weights are still on their way holds up no other.
 
+import { ReadableError } from "../model/errors";
 import { sceneOver } from "../model/scene/scene-plan";
-import type { MapPanel, Scene, ScenePlan } from "../model/types";
-import type { FromWorker, SceneParts, SceneRequest, ToWorker } from "./protocol";
+import type { RunDetails } from "../model/server/answers";
+import type { MapPanel, Numbers, Scene, ScenePlan } from "../model/types";
+import type { FromWorker, SceneParts, SceneRequest, ToWorker, WhatIf } from "./protocol";
 import { sceneWorker } from "./start-worker";
 
 type Listener = (message: FromWorker) => void;
@@ -14,21 +16,50 @@ export class SceneClient {
   private wanted: SceneRequest | null = null;
   private last = "";
   private spare: ArrayBuffer[] = [];
+  private waiting: { done: (weights: Numbers) => void; fail: (why: Error) => void }[] = [];
 
   constructor(private readonly listener: Listener) {
     this.worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
     this.worker.onerror = (event) => {
       event.preventDefault();
-      this.listener({
-        type: "error",
-        about: "open",
-        message: "The worker that computes stopped: reload the page.",
-      });
+      const message = "The worker that computes stopped: reload the page.";
+      this.failWaiting(message);
+      this.listener({ type: "error", about: "open", message });
     };
   }
 
   open(id: string, sequences: string | null): void {
     this.send({ type: "open", id, sequences });
+  }
+
+  /** A run that is being trained, with the epochs that it has. */
+  openLive(info: RunDetails, weights: Numbers, sequences: string | null): void {
+    this.send({ type: "openLive", info, weights, sequences });
+  }
+
+  /** More of its epochs, or others from one on: what was asked for last may look otherwise now. */
+  grow(first: number, weights: Numbers, info: RunDetails, between: Numbers | null): void {
+    this.last = "";
+    this.send({ type: "grow", first, weights, info, between });
+  }
+
+  /** What scenes are made of that are asked for with this number. */
+  setWhatIf(edit: number, whatIf: WhatIf | null): void {
+    this.send({ type: "whatIf", edit, whatIf });
+  }
+
+  /** The run's own weights at the end of an epoch. */
+  weightsAt(epoch: number): Promise<Numbers> {
+    return new Promise((done, fail) => {
+      this.waiting.push({ done, fail });
+      this.send({ type: "weights", epoch });
+    });
+  }
+
+  /** Looks at all epochs again for axes and planes. */
+  refreshAxes(): void {
+    this.last = "";
+    this.send({ type: "axes" });
   }
 
   setSequences(text: string | null): void {
@@ -46,15 +77,23 @@ export class SceneClient {
   }
 
   /** Gives a scene's memory back, once nobody draws it any more. */
-  recycle(scene: Scene): void {
-    if (this.spare.length < 2 && scene.buffer.byteLength) this.spare.push(scene.buffer);
+  recycle({ buffer }: Pick<Scene, "buffer">): void {
+    if (this.spare.length < 2 && buffer.byteLength) this.spare.push(buffer);
   }
 
   close(): void {
     this.worker.terminate();
+    this.failWaiting("The run was closed.");
+  }
+
+  private failWaiting(why: string): void {
+    for (const { fail } of this.waiting.splice(0)) fail(new ReadableError(why));
   }
 
   private receive(message: FromWorker): void {
+    if (message.type === "weights") return this.waiting.shift()?.done(message.weights);
+    if (message.type === "error" && message.about === "weights")
+      return this.waiting.shift()?.fail(new ReadableError(message.message));
     const failed = message.type === "error" && message.about === "scene";
     if (message.type === "scene" || message.type === "waiting" || failed) this.busy = false;
     this.listener(message);

@@ -28,6 +28,8 @@ export const circuitWorker = (): Meter<CircuitNow> => started("circuit");
 /** A thread of its own: of three tokens a sum may take a second, for which no circuit waits. */
 export const sumWorker = (): Meter<SumNow> => started("sum");
 
+export const liveWorker = (): Worker => started("live");
+
 function started(name: Parameters<typeof newWorker>[0]): Worker {
   const worker = newWorker(name);
   const answers = answerer && answeredPort(answerer);

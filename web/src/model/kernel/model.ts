@@ -63,6 +63,7 @@ export type Measures = Partial<Record<Measure, Tensor<Float64Array>>>;
 export interface Ablation {
   positions?: readonly number[];
   hidden?: readonly number[];
+  attention?: ArrayLike<number> | null; // [length], 1 in all: of every sequence, whatever its scores
 }
 
 export interface ForwardOptions<Wanted extends Stage = Stage> {
@@ -304,8 +305,8 @@ export class Model {
     return targets.length;
   }
 
-  /** Addresses of the masks of positions and hidden units; 0: none is cut. */
-  private cuts(frame: CallFrame, ablate: Ablation = {}): [Address, Address] {
+  /** Addresses of the masks of positions and hidden units, and of held attention; 0: none. */
+  private cuts(frame: CallFrame, ablate: Ablation = {}): [Address, Address, Address] {
     const mask = (field: string, size: number, cut: readonly number[] | undefined): Address => {
       if (!cut) return 0;
       const bytes = new Uint8Array(size);
@@ -319,7 +320,14 @@ export class Model {
     return [
       mask("ablate.positions", length, ablate.positions),
       mask("ablate.hidden", hidden, ablate.hidden),
+      this.held(frame, ablate),
     ];
+  }
+
+  private held(frame: CallFrame, { attention }: Ablation): Address {
+    if (!attention) return 0;
+    checkSize("attention", attention, this.options.length);
+    return frame.doubles(attention);
   }
 
   private shapeOf(table: number, index: number, relevant = 0): number[] | null {

@@ -1,7 +1,7 @@
 // The kernel's table: names, types, options. Written by scripts/generate: do not edit.
 
 /** A hash of the table that this was written from; the module must have the same. */
-export const CATALOG = 2407389512;
+export const CATALOG = 881471294;
 
 export const PARAMETERS = [
   "token_embedding", // E [embeddings, dim]
@@ -80,6 +80,17 @@ export type SumKind = (typeof SUM_KINDS)[number];
 /** Sums are looked for in tasks of at most so many tokens. */
 export const MOST_SUMMED = 16;
 
+type Rule = Config["training"]["optimizer"];
+
+/** What the slots of an optimizer's state hold, besides the weights; empty: nothing. */
+export const UPDATE_SLOTS: Readonly<Record<Rule, [string, string]>> = {
+  sgd: ["momentum", ""],
+  adam: ["first_moment", "second_moment"],
+  adamw: ["first_moment", "second_moment"],
+  lion: ["momentum", ""],
+  muon: ["first_moment", "second_moment"],
+};
+
 /** The columns of a row of curves, as Python names them. */
 export const CURVES: readonly string[] = [
   "train_loss", // on the whole train set, after each epoch
@@ -146,6 +157,7 @@ export interface Config {
     nesterov: boolean; // momentum of sgd that looks one step ahead
     sam: number | null; // how far uphill the gradient of a step is taken (SAM's rho); none: at the weights
     muon_momentum: number; // of the matrices that muon moves
+    clamps: string[]; // attention that is held at fixed weights for some epochs
   };
   record: {
     weights_every: number; // epochs between kept weights; 0: first and last
@@ -160,7 +172,7 @@ export interface Config {
 
 export interface Option {
   name: string; // with its section
-  kind: "whole" | "real" | "flag" | "word" | "words" | "positions" | "span" | "parts";
+  kind: "word" | "whole" | "real" | "flag" | "words" | "positions" | "span" | "parts" | "clamps";
   optional: boolean; // may be null
   kept: boolean; // the kernel takes it
   standard: unknown; // the default
@@ -206,6 +218,7 @@ export const OPTIONS: readonly Option[] = [
   { name: "training.nesterov", kind: "flag", optional: false, kept: true, standard: false, meaning: "momentum of sgd that looks one step ahead" },
   { name: "training.sam", kind: "real", optional: true, kept: true, standard: null, meaning: "how far uphill the gradient of a step is taken (SAM's rho); none: at the weights", low: 0, high: null, above: true },
   { name: "training.muon_momentum", kind: "real", optional: false, kept: true, standard: 0.95, meaning: "of the matrices that muon moves", low: 0, high: 1, above: false },
+  { name: "training.clamps", kind: "clamps", optional: false, kept: false, standard: [], meaning: "attention that is held at fixed weights for some epochs" },
   { name: "record.weights_every", kind: "whole", optional: false, kept: false, standard: 1, meaning: "epochs between kept weights; 0: first and last", low: 0, high: 10000000, above: false },
   { name: "record.state_every", kind: "whole", optional: false, kept: false, standard: 50, meaning: "epochs between kept states; 0: the last", low: 0, high: 10000000, above: false },
   { name: "record.gradients", kind: "flag", optional: false, kept: false, standard: true, meaning: "gradient norms over the steps of each epoch" },

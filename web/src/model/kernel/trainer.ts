@@ -2,12 +2,12 @@
 
 import { ReadableError } from "../errors";
 import type { Config, Examples, Numbers, Precision } from "../types";
-import { type Address, checkSize, type Heap } from "./heap";
+import { type Address, type CallFrame, checkSize, type Heap } from "./heap";
 import type { ModelOptions } from "./model";
 import { CURVES, STEP_CURVES } from "./names";
 import { optionNumbers } from "./options";
 
-export type TrainingOptions = Omit<Config["training"], "frozen">;
+export type TrainingOptions = Omit<Config["training"], "frozen" | "clamps">;
 
 export interface TrainerOptions {
   training: TrainingOptions;
@@ -19,6 +19,15 @@ export interface TrainerOptions {
   frozen?: Uint8Array; // packed; 1: never moves
   gradients?: boolean; // curves of gradient norms over the steps; true
   full_gradients?: boolean; // and over the whole train set; false
+  slotsSince?: readonly [number, number]; // steps done when each slot of the state began; 0
+  holds?: readonly Hold[]; // attention that is held for some epochs
+}
+
+/** Attention [length], 1 in all, that is held between the ends of two epochs. */
+export interface Hold {
+  from: number;
+  to: number;
+  attention: readonly number[];
 }
 
 /** What is kept of the epochs and steps that a trainer advances by, besides curves. */
@@ -49,6 +58,12 @@ export interface Progress {
 
 const ALWAYS = Number.MAX_SAFE_INTEGER;
 
+function holdsIn(frame: CallFrame, holds: readonly Hold[], length: number): [Address, number] {
+  for (const { attention } of holds) checkSize("attention", attention, length);
+  const rows = holds.flatMap(({ from, to, attention }) => [from, to, ...attention]);
+  return [rows.length ? frame.doubles(rows) : 0, holds.length];
+}
+
 export class Trainer {
   private address: Address;
   private readonly precision: Precision;
@@ -77,6 +92,8 @@ export class Trainer {
           options.frozen ? frame.bytes(options.frozen) : 0,
           options.gradients === false ? 0 : 1,
           options.full_gradients ? 1 : 0,
+          frame.doubles(options.slotsSince ?? [0, 0]),
+          ...holdsIn(frame, options.holds ?? [], shape.length),
         ),
       );
     });

@@ -2,6 +2,7 @@
 // spelled out.
 
 import type { SumKind } from "../kernel/names";
+import { editsOf } from "../live/run-edits";
 import { OWN_DATA } from "../own-data";
 import type { Columns, Cell } from "../runs/run-filter";
 import type { KernelTask, OwnTask, RunInfo, Task } from "../types";
@@ -14,19 +15,34 @@ export interface StoreAnswer {
   state: string;
   columns: Record<string, string>;
   damage: string[];
-  shown: { run: string | null; beside: string | null; epoch: number | null };
+  shown: {
+    run: string | null;
+    beside: string | null;
+    epoch: number | null;
+    view?: string; // of a file that a page has made: all that it showed, as in an address
+  };
   offers: readonly Offer[];
+  write?: string; // the key to save with
+  live?: boolean; // there are runs in it that were trained in a page: `/api/live`
 }
 
 /** What not everybody who answers has: a table of all runs, the curvature when it is asked for, the
- * documentation. */
-export type Offer = "table" | "curvature" | "docs";
+ * documentation, a place for runs that were trained in the page. */
+export type Offer = "table" | "curvature" | "docs" | "save";
+
+/** What became of a run that was to be saved. */
+export interface SavedAnswer {
+  id: string;
+  epochs: number;
+  already: boolean; // it was there before
+}
 
 /** The verdict on a run that gets too few sequences right; all others are of solved ones. */
 export const UNSOLVED = "unsolved";
 
 /** What Python judges by. */
 export interface Thresholds {
+  solved_accuracy: number; // above it a run is solved
   clear_gap: number; // from it on clusters are clear
   rounding: number; // of the mean square: a variance below it is none
   sum_share: number; // of the variance, corrected: from it on a sum is kept
@@ -85,6 +101,15 @@ export interface SeenDrop extends Drop {
   seen_by: string[]; // the other methods that see it
 }
 
+/** A key moment of a run. */
+export interface ToldMoment {
+  epoch: number;
+  kind: string;
+  caption: string;
+  text: string;
+  panels: string[];
+}
+
 export interface Analysis {
   sum: { sum_kind: SumKind; sum_formula: string; told: string; holds: boolean } | null;
   circuit: {
@@ -125,6 +150,7 @@ export interface Analysis {
     permutation: (number | null)[];
     suffix: (number | null)[];
   } | null;
+  story?: ToldMoment[]; // files of earlier versions have none
   notes: Record<string, string>;
   curvature?: CurvatureAt[];
   plateaus?: { start: number; end: number; epoch: number; verdict: unknown; told: string }[];
@@ -216,6 +242,7 @@ export function detailsOf(answer: RunAnswer): RunDetails {
     tags: answer.tags ?? [],
     note: answer.note ?? "",
     origin: answer.origin,
+    edits: editsOf(answer.origin),
     summary: answer.summary,
     found: answer.found ?? {},
     thresholds: answer.thresholds,

@@ -7,13 +7,22 @@ import type { Examples, Numbers, Precision, RunInfo } from "../types";
 import {
   detailsOf,
   type Analysis,
-  type RunAnswer,
   type RunDetails,
   type RunsAnswer,
+  type SavedAnswer,
   type SequencesAnswer,
   type StoreAnswer,
 } from "./answers";
-import type { Send } from "./send";
+import {
+  checkedAnalysis,
+  checkedRun,
+  checkedRuns,
+  checkedSaved,
+  checkedSequences,
+  checkedStore,
+  checkExamples,
+} from "./checked-answers";
+import type { Posted, Send } from "./send";
 
 export const SPARKLINE = 32; // points of one run
 
@@ -47,12 +56,36 @@ export class Api {
     throw new ApiError("kernel.wasm: it is not there; run scripts/build-web.", answer.status);
   }
 
-  store(signal?: AbortSignal): Promise<StoreAnswer> {
-    return this.json<StoreAnswer>("store", signal);
+  /** The page itself as one file, without what it answers from. */
+  async page(): Promise<string> {
+    const answer = await this.answered("/page.html", null, null);
+    if (!answer.ok) throw await refusalOf(answer);
+    return answer.text();
   }
 
-  runs(signal?: AbortSignal): Promise<RunsAnswer> {
-    return this.json<RunsAnswer>("runs", signal);
+  async store(signal?: AbortSignal): Promise<StoreAnswer> {
+    return checkedStore(await this.json("store", signal));
+  }
+
+  /** Runs that were trained in the page that made a file, as they are: whoever trains them again
+   * checks them. */
+  live(): Promise<unknown> {
+    return this.json("live");
+  }
+
+  async runs(signal?: AbortSignal): Promise<RunsAnswer> {
+    return checkedRuns(await this.json("runs", signal));
+  }
+
+  /** Saves a run as a recipe; the server trains it again, so it can take as long as that did. */
+  async save(posted: Posted, signal?: AbortSignal): Promise<SavedAnswer> {
+    const answer = await this.answered("/api/runs", signal ?? null, null, posted);
+    if (!answer.ok) throw await refusalOf(answer);
+    try {
+      return checkedSaved(await answer.json());
+    } catch (error) {
+      throw cutOff(error);
+    }
   }
 
   /** uint8 [count, 32]: 0..254 mean accuracies from 0 to 1, 255 nothing. */
@@ -62,7 +95,7 @@ export class Api {
   }
 
   async run(id: string, signal?: AbortSignal): Promise<RunDetails> {
-    return detailsOf(await this.json<RunAnswer>(`run/${encodeURIComponent(id)}`, signal));
+    return detailsOf(checkedRun(await this.json(`run/${encodeURIComponent(id)}`, signal), id));
   }
 
   async curves(run: RunInfo, signal?: AbortSignal): Promise<Record<string, Numbers>> {
@@ -111,27 +144,38 @@ export class Api {
     const length = run.config.task.length;
     const path = `run/${run.id}/examples?split=${split}`;
     const all = new Int32Array(await this.bytes(path, 4 * count * (length + 1), signal));
-    return { tokens: all.subarray(0, count * length), targets: all.subarray(count * length) };
+    const [tokens, targets] = [all.subarray(0, count * length), all.subarray(count * length)];
+    checkExamples({ tokens, targets }, run);
+    return { tokens, targets };
   }
 
   /** At most so many different sequences of a run, with their targets. */
-  sequences(id: string, most: number, signal?: AbortSignal): Promise<SequencesAnswer> {
-    return this.json<SequencesAnswer>(
-      `run/${encodeURIComponent(id)}/sequences?most=${most}`,
-      signal,
-    );
+  async sequences(run: RunInfo, most: number, signal?: AbortSignal): Promise<SequencesAnswer> {
+    return checkedSequences(await this.json(`run/${run.id}/sequences?most=${most}`, signal), run);
   }
 
   /** What happened in a run; computed by the server, so it can take seconds. */
-  analysis(id: string, curvature = false, signal?: AbortSignal): Promise<Analysis> {
+  async analysis(id: string, curvature = false, signal?: AbortSignal): Promise<Analysis> {
     const query = curvature ? "?curvature=1" : "";
-    return this.json<Analysis>(`run/${encodeURIComponent(id)}/analysis${query}`, signal);
+    return checkedAnalysis(
+      await this.json(`run/${encodeURIComponent(id)}/analysis${query}`, signal),
+    );
   }
 
-  private async json<T>(path: string, signal?: AbortSignal): Promise<T> {
+  /** An answer as it is. */
+  async raw(path: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const answer = await this.ask(path, signal);
     try {
-      return (await answer.json()) as T;
+      return new Uint8Array(await answer.arrayBuffer());
+    } catch (error) {
+      throw cutOff(error);
+    }
+  }
+
+  private async json(path: string, signal?: AbortSignal): Promise<unknown> {
+    const answer = await this.ask(path, signal);
+    try {
+      return (await answer.json()) as unknown;
     } catch (error) {
       throw cutOff(error);
     }
@@ -173,9 +217,10 @@ export class Api {
     path: string,
     signal: AbortSignal | null,
     range: [number, number] | null,
+    posted?: Posted,
   ): Promise<Response> {
     try {
-      return await this.send(path, { range, signal });
+      return await this.send(path, { range, signal, ...(posted && { posted }) });
     } catch (error) {
       if (isAbort(error)) throw error;
       throw new ApiError(error instanceof ReadableError ? error.message : NO_ANSWER, 0);

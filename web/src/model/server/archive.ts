@@ -7,7 +7,20 @@
 // Each is unpacked when it is first asked for.
 
 import { ReadableError } from "../errors";
+import { isTable, oneOf, orNull, record, whole } from "./shapes";
 import type { Asked, Send } from "./send";
+
+const LARGEST = 2 ** 29; // bytes of one answer: more than a page can look at
+const SMALL = 2 ** 27; // of one that does not say its size beforehand
+
+/** What `SeriesCoding` may be. */
+const CODING = record({
+  rows: whole(0, LARGEST),
+  columns: whole(0, LARGEST),
+  width: (value) => value === 4 || value === 8,
+  time: oneOf(["rows", "columns"]),
+});
+const ENTRY = record({ begin: whole(0, 2 ** 40), end: whole(0, 2 ** 40), coding: orNull(CODING) });
 
 /** Numbers that follow each other in time differ little: they are stored as what has changed since
  * the one before, all of their highest bytes together, then all of the next ones. */
@@ -33,10 +46,10 @@ export class Archive {
     try {
       const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
       const index = new TextDecoder().decode(bytes.subarray(4, 4 + length));
-      this.entries = new Map(Object.entries(JSON.parse(index) as Record<string, Entry>));
       this.packed = bytes.subarray(4 + length);
+      this.entries = entriesIn(JSON.parse(index), this.packed.length);
     } catch {
-      throw new ReadableError("This file is damaged; export the run again.");
+      throw damagedFile();
     }
   }
 
@@ -58,9 +71,31 @@ export class Archive {
   }
 
   private async unpack({ begin, end, coding }: Entry): Promise<Uint8Array<ArrayBuffer>> {
-    const plain = await unzipped(this.packed.subarray(begin, end));
+    const size = coding && sizeOfTable(coding);
+    const plain = await unzipped(this.packed.subarray(begin, end), size ?? SMALL);
+    if (size !== null && plain.length !== size) throw damagedFile();
     return coding ? decoded(plain, coding) : plain;
   }
+}
+
+const damagedFile = (): ReadableError =>
+  new ReadableError("This file is damaged; export the run again.");
+
+const sizeOfTable = ({ rows, columns, width }: SeriesCoding): number => rows * columns * width;
+
+/** An index as JSON has it; it throws where that makes no sense. `bytes`: that there are. */
+function entriesIn(index: unknown, bytes: number): ReadonlyMap<string, Entry> {
+  if (!isTable(index)) throw damagedFile();
+  const entries = Object.entries(index) as [string, Entry][];
+  const sound = entries.every(
+    ([, entry]) =>
+      ENTRY(entry) &&
+      entry.begin <= entry.end &&
+      entry.end <= bytes &&
+      (entry.coding === null || sizeOfTable(entry.coding) <= LARGEST),
+  );
+  if (!sound) throw damagedFile();
+  return new Map(entries);
 }
 
 /** Of `...?first=3&last=7` the path, and the rows of its table. */
@@ -86,12 +121,24 @@ function notHere(): Response {
   return new Response(JSON.stringify({ error }), { status: 404 });
 }
 
-async function unzipped(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+/** It stops as soon as there is more than there should be: a few bytes can stand for gigabytes. */
+async function unzipped(
+  bytes: Uint8Array<ArrayBuffer>,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  let size = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, control) {
+      size += chunk.length;
+      if (size > most) control.error(damagedFile());
+      else control.enqueue(chunk);
+    },
+  });
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    return new Uint8Array(await new Response(stream.pipeThrough(limit)).arrayBuffer());
   } catch {
-    throw new ReadableError("This file is damaged; export the run again.");
+    throw damagedFile();
   }
 }
 

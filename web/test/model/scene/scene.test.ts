@@ -45,6 +45,7 @@ function infoOf(each: Case): RunInfo {
     tags: [],
     note: "",
     origin: null,
+    edits: [],
   };
 }
 

@@ -144,7 +144,7 @@ test("of data of a user's own there are no relevant positions, whatever the conf
   const damaged = await api.run("damaged");
   assert.deepEqual(damaged.task, { ...unknown, classes: 2, chance: null });
   const told = { set: "test", tokens: [[0, 1, 1]], targets: [3] };
-  assert.deepEqual(await api.sequences("own", 256), told);
+  assert.deepEqual(await api.sequences(own, 256), told);
 });
 
 test("many weights come in blocks, ahead of the playhead, and are forgotten in time", async () => {
