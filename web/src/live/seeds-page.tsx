@@ -1,6 +1,6 @@
 // Many seeds of one config: how many there are and solve the task, and a small curve of each.
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { countsInWords, SEED_CHOICES, SEED_ORDERS } from "../model/live/seed-results";
 import { SEED_CURVES } from "../model/live/seed-run";
 import { THRESHOLDS } from "../model/thresholds";
@@ -25,7 +25,7 @@ import { SeedGrid } from "./seed-grid";
 const CURVE_NAMES = { loss: "train loss", accuracy: "test accuracy" } as const;
 
 export function SeedsPage() {
-  useEffect(() => dismissable(leaveSeeds), []);
+  useLayoutEffect(() => dismissable(leaveSeeds), []); // before it can be seen: a key may follow at once
   const browser = seedBrowser.value;
   if (!browser) return null;
   const shown = shownSeeds.value;
