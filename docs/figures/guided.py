@@ -84,7 +84,7 @@ def pictures(browser: Browser, address: str) -> None:
             for name, number in (("number 1", "0.77"), ("number 2", "1.65")):
                 page.get_by_label(name, exact=True).fill(number)
                 page.get_by_label(name, exact=True).press("Enter")
-            page.wait_for_function("() => dynascope.slots.value[0].scores.value?.train")
+            page.wait_for_function("() => dynascope.slots.value[0]?.scores.value?.train")
             page.get_by_role("button", name="Check", exact=True).click()
             page.evaluate("() => document.activeElement.blur()")
             page.wait_for_timeout(1500)  # axes come to rest

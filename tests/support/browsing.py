@@ -49,8 +49,11 @@ _CHANGED = f"""([before, names]) => {{
     const now = ({_PICTURES})();
     return names.every((name) => now[name] !== before[name]); }}"""
 _OPEN = """(ids) => dynascope.slots.value.map((slot) => slot.info.id).join() === ids"""
+# The runs of the view before follow the slider until those of the address are there.
 _SHOWN = """(epochs) => { const slots = dynascope.slots.value;
+    const asked = new URLSearchParams(location.hash.slice(1)).get("run")?.split(",");
     return slots.length === epochs.length &&
+        slots.every((slot) => !asked || asked.includes(slot.info.id)) &&
         slots.every((slot, i) => slot.scene.value?.epoch === epochs[i]); }"""
 # All that a view shows: of what is drawn how many bytes, and a hash of them.
 SEEN = """(mapped) => JSON.stringify(dynascope.slots.value.map((slot) => {

@@ -36,10 +36,11 @@ _BYTES = """([slot, what]) => { const found = dynascope.slots.value[slot];
 _REACHED = """([slot, epoch]) => { const found = dynascope.slots.value[slot];
     return found?.live?.now.value.epoch >= epoch && !found.live.now.value.training &&
         found.info.epochs >= epoch; }"""
-_SHOWN = """(epoch) => dynascope.slots.value.every((slot) => slot.scene.value?.epoch === epoch &&
-    slot.shownWeights.value)"""
-_ANSWERED = """(slot) => { const { edited, answered, scores } = dynascope.slots.value[slot];
-    return edited.value?.number === answered.value && scores.value?.train; }"""
+_SHOWN = """(epoch) => { const slots = dynascope.slots.value;
+    return slots.length > 0 && slots.every((slot) => slot.scene.value?.epoch === epoch &&
+        slot.shownWeights.value); }"""
+_ANSWERED = """(slot) => { const { edited, answered, scores } = dynascope.slots.value[slot] ?? {};
+    return edited?.value?.number === answered.value && scores.value?.train; }"""
 
 
 class LivePage:

@@ -117,7 +117,7 @@ def test_two_phases(opened: Callable[[str], Guide]) -> None:
     guide.act("Train seed 1, full batch")
     guide.live.reaches(2000)
     guide.next()
-    measured = "() => dynascope.slots.value[0].circuit.value?.epoch === {}"
+    measured = "() => dynascope.slots.value[0]?.circuit.value?.epoch === {}"
     for epoch, right in ((100, False), (900, True)):
         guide.live.seek(epoch)
         guide.page.wait_for_function(measured.format(epoch))
@@ -153,7 +153,7 @@ def test_the_ideal_head_is_broken_and_mended(opened: Callable[[str], Guide]) -> 
     guide.act("Open the ideal head")
     guide.live.seek(0)
     guide.next()
-    guide.page.wait_for_function("() => dynascope.slots.value[0].circuit.value?.clusters")
+    guide.page.wait_for_function("() => dynascope.slots.value[0]?.circuit.value?.clusters")
     for typed, right in (("7", False), ("6", True)):
         guide.card.get_by_label("points").fill(typed)
         guide.check(right)
@@ -201,7 +201,7 @@ def test_a_minus_sign(opened: Callable[[str], Guide]) -> None:
     guide.live.seek(1000)
     guide.next()
     field = guide.card.get_by_label("tokens at positions")
-    guide.page.wait_for_function("() => dynascope.slots.value[0].sum.value?.epoch === 1000")
+    guide.page.wait_for_function("() => dynascope.slots.value[0]?.sum.value?.epoch === 1000")
     for typed, right in (("11110", False), ("0101", False), ("01101", True)):
         field.fill(typed)
         told = guide.check(right)

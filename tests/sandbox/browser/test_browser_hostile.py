@@ -267,7 +267,7 @@ def test_markup_in_every_string_is_text(visit: Visit, answers: Answers, run: ds.
         )
     )
     sandbox.shows(5)
-    sandbox.page.wait_for_function("() => dynascope.slots.value[0].analysis.value")
+    sandbox.page.wait_for_function("() => dynascope.slots.value[0]?.analysis.value")
     expect(sandbox.page.locator(".where")).to_contain_text("</script><img")
     expect(sandbox.page.locator("body")).to_contain_text("onerror")
     sandbox.page.locator(".chip").first.hover()

@@ -96,7 +96,7 @@ def test_undo_gives_everything_back(live: LivePage) -> None:
     live.page.keyboard.press("Control+Shift+z")
     assert np.array_equal(live.numbers("edited"), second)
     live.page.get_by_role("button", name="As it was").click()
-    live.page.wait_for_function("() => !dynascope.slots.value[0].unedited.value")
+    live.page.wait_for_function("() => dynascope.slots.value[0]?.unedited.value === null")
     assert live.page.evaluate(points) == before
     live.no_trouble()
 
@@ -112,7 +112,7 @@ def test_batches_are_shown_one_by_one(alone: Sandbox) -> None:
     for batch in (1, 2):
         page.get_by_role("button", name="+1 batch").click()
         trainer.advance_steps(1)
-        shown = "(first) => dynascope.slots.value[0].shownWeights.value?.[0] === first"
+        shown = "(first) => dynascope.slots.value[0]?.shownWeights.value?.[0] === first"
         page.wait_for_function(shown, arg=float(trainer.parameters.flat[0]))
         expect(page.locator(".live-now")).to_have_text(f"epoch 20, batch {batch} of 4")
     expect(page.get_by_role("button", name="Train on from here")).to_be_disabled()
@@ -120,7 +120,7 @@ def test_batches_are_shown_one_by_one(alone: Sandbox) -> None:
         page.get_by_role("button", name="+1 epoch").click()
         trainer.advance(1)
         page.wait_for_function(
-            "(epoch) => dynascope.slots.value[0].scene.value?.epoch === epoch", arg=epoch
+            "(epoch) => dynascope.slots.value[0]?.scene.value?.epoch === epoch", arg=epoch
         )
     live.is_run(trainer.run)
     page.wait_for_timeout(500)
@@ -153,7 +153,7 @@ def test_every_kind_of_vector_can_be_dragged(alone: Sandbox) -> None:
             assert moved.any() == (name == parameter), (panel, name)
             assert moved.sum() <= config.model.dim
         alone.page.get_by_role("button", name="As it was").click()
-        alone.page.wait_for_function("() => !dynascope.slots.value[0].unedited.value")
+        alone.page.wait_for_function("() => dynascope.slots.value[0]?.unedited.value === null")
 
 
 def test_a_stored_run_is_branched_with_its_bits(fresh: Opener, runs: dict[str, ds.Run]) -> None:
@@ -276,7 +276,7 @@ def test_memory_does_not_grow_by_restarts_and_branches(alone: Sandbox) -> None:
     def restart() -> None:
         known = page.evaluate("() => dynascope.slots.value[0].info.id")
         page.get_by_role("button", name="Restart").click()
-        there = "(known) => dynascope.slots.value[0].info.id !== known"
+        there = "(known) => dynascope.slots.value[0]?.info.id !== known"
         page.wait_for_function(there, arg=known)
         live.reaches(20)
 

@@ -40,7 +40,7 @@ def test_the_sandbox_within_a_notebook(browser: Browser, tmp_path: Path) -> None
         frame = page.frame(0)
         shows(frame, 20)
         expect(frame.locator(".panel")).to_have_count(PANELS)
-        frame.wait_for_function("() => dynascope.slots.value[0].analysis.value")
+        frame.wait_for_function("() => dynascope.slots.value[0]?.analysis.value")
         _from_python(page, frame)
         _to_python(page, frame)
         _refused(page)

@@ -85,7 +85,7 @@ def test_play_goes_through_recomputed_epochs(page: Sandbox, runs: dict[str, ds.R
     page.open(runs["ends"], epoch=30)
     page.page.get_by_label("Play", exact=True).click()
     page.page.wait_for_function(
-        "() => dynascope.slots.value[0].scene.value?.epoch > 60"
+        "() => dynascope.slots.value[0]?.scene.value?.epoch > 60"
         " && dynascope.slots.value[0].scene.value.source === 'recomputed'"
     )
     expect(page.epoch).to_have_text(f"epoch {LONG}", timeout=20_000)

@@ -16,9 +16,9 @@ OPTIONS = {
 }
 SEEDS = range(2, 8)
 
-_TRAINED = "() => dynascope.seedBrowser.value.results.every((each) => each.value.report?.over)"
+_TRAINED = "() => dynascope.seedBrowser.value?.results.every((each) => each.value.report?.over)"
 _OPEN = """([seed, epochs]) => dynascope.slots.value[0]?.info.seed === seed &&
-    dynascope.slots.value[0].live.now.value.epoch === epochs"""
+    dynascope.slots.value[0].live?.now.value.epoch === epochs"""
 _CURVES = """(seed) => { const known = dynascope.seedBrowser.value.results;
     const { report } = known.find((each) => each.value.seed === seed).value;
     const shown = dynascope.slots.value[0].curves.train_loss;

@@ -296,7 +296,7 @@ def test_a_saved_run_is_opened_again(alone: Sandbox, opened: Reader, tmp_path: P
     live = LivePage(alone.page)
     live.train(SMALL, 3)
     live.page.get_by_role("button", name="+1 batch").click()
-    live.page.wait_for_function("() => dynascope.slots.value[0].live.now.value.stepInEpoch === 1")
+    live.page.wait_for_function("() => dynascope.slots.value[0]?.live?.now.value.stepInEpoch === 1")
     file = saved(live.page, tmp_path / "mine.dynascope.json")
     told = json.loads(file.read_text(encoding="utf-8"))
     size = 196

@@ -159,7 +159,7 @@ def test_sequences_are_coloured_by_the_sum_of_the_end(
     page.page.reload()
     page.shows(10)
     expect(page.page.get_by_label("colour", exact=True)).to_have_value("sum")
-    page.page.wait_for_function("() => dynascope.slots.value[0].endSum.value")
+    page.page.wait_for_function("() => dynascope.slots.value[0]?.endSum.value")
     assert len(fills(page)) == found_in(run).values
     page.page.get_by_label("colour", exact=True).select_option("multiset")
     expect(page.page).not_to_have_url(re.compile("&colour="))
@@ -177,7 +177,7 @@ def test_a_negative_sum_has_its_sign(fresh: Opener, runs: dict[str, ds.Run]) -> 
     page = fresh()
     page.go(f"v=1&run={runs['signed'].id}&t=1000&colour=sum&seq=00001+0000000")
     page.shows(1000)
-    page.page.wait_for_function("() => dynascope.slots.value[0].endSum.value")
+    page.page.wait_for_function("() => dynascope.slots.value[0]?.endSum.value")
     sequence, value = sum_facts(page)
     assert found_in(runs["signed"]).formula() == "x0 + x1 + x2 + x3 - x4"
     assert (sequence, value) == ("00001·0000000", "−1")
