@@ -39,7 +39,9 @@ TWO_TOKENS = {
 }
 
 
-@pytest.mark.parametrize("dim", [2, 4, 8])
+@pytest.mark.parametrize(
+    "dim", [2, pytest.param(4, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", TWO_TOKENS)
 def test_built_heads_of_two_tokens(name: str, dim: int) -> None:
     head, kind = TWO_TOKENS[name]

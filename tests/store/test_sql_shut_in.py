@@ -75,9 +75,9 @@ def filled(text: str, canary: Canary) -> str:
         ("query", hostile_sql.QUERIES),
         ("dynascope query", hostile_sql.QUERIES),
         ("where", hostile_sql.CONDITIONS),
-        ("columns_in", hostile_sql.CONDITIONS),
-        ("dynascope report", hostile_sql.CONDITIONS),
-        ("dynascope tag", hostile_sql.CONDITIONS),
+        pytest.param("columns_in", hostile_sql.CONDITIONS, marks=pytest.mark.slow),
+        pytest.param("dynascope report", hostile_sql.CONDITIONS, marks=pytest.mark.slow),
+        pytest.param("dynascope tag", hostile_sql.CONDITIONS, marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_touched(canary: Canary, few_folder: Path, way: str, texts: list[str]) -> None:

@@ -36,6 +36,7 @@ def files(folder: Path) -> int:
     return sum(len(folders) + len(files) for _, folders, files in os.walk(folder))
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_it_ends_with_the_same_bytes(
     studied: StudyResults, tmp_path: Path
 ) -> None:

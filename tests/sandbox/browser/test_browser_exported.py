@@ -115,7 +115,16 @@ def same_view(first: Sandbox, second: Sandbox, maps: tuple[str, ...] = MAPS) -> 
 EPOCHS = {"diverged": [0, 1]}
 
 
-@pytest.mark.parametrize("name", ["plain", "wide", "sparse", "diverged", "double", "own data"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("plain", "diverged"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("wide", "sparse", "double", "own data")
+        ),
+    ],
+)
 def test_the_file_shows_what_the_server_shows(
     name: str, page: Sandbox, exporting: Exporter, runs: dict[str, ds.Run]
 ) -> None:

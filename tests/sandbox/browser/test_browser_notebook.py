@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browsing import PANELS
 from jupyter import NotebookPage, html_of, jupyter_lab, write_notebook
 from playwright.sync_api import Browser, Frame, expect
@@ -23,6 +24,7 @@ def shows(frame: Frame, *epochs: int) -> None:
     frame.wait_for_function(_SHOWN, arg=list(epochs), timeout=30_000)
 
 
+@pytest.mark.slow
 def test_the_sandbox_within_a_notebook(browser: Browser, tmp_path: Path) -> None:
     """All in one: most of the time goes into starting JupyterLab."""
     notebook = write_notebook(

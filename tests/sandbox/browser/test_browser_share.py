@@ -109,6 +109,7 @@ def test_a_served_run_is_shared_as_export_writes_it(
     expect(shared.page.locator(".panel[data-panel=hessian]")).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sparse", "wide", "noted"])
 def test_other_runs_show_the_same(
     name: str, fresh: Opener, opened: Reader, runs: dict[str, ds.Run], tmp_path: Path
@@ -126,6 +127,7 @@ def test_other_runs_show_the_same(
     assert shared.page.evaluate("() => window.hacked") is None
 
 
+@pytest.mark.slow
 def test_two_runs_are_shared_again_and_again(
     fresh: Opener, opened: Reader, runs: dict[str, ds.Run], tmp_path: Path
 ) -> None:
@@ -157,6 +159,7 @@ def test_weights_can_be_left_out(
     assert mine[weights] == pythons[weights]
 
 
+@pytest.mark.slow
 def test_live_runs_are_trained_again_with_every_bit(
     alone: Sandbox, opened: Reader, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ def test_a_caption_leads_to_its_moment_and_marks_its_panels(
     tells(page, ds.analysis.story(runs[name]).moments)
 
 
+@pytest.mark.slow
 def test_it_does_so_in_an_exported_file(
     browser: Browser, runs: dict[str, ds.Run], tmp_path: Path
 ) -> None:

@@ -28,7 +28,8 @@ PLACES = [  # view and size of the window; those with the most words take half a
     pytest.param("run", 1440, 900, marks=pytest.mark.slow),
     pytest.param("run", 390, 844, marks=pytest.mark.slow),
     pytest.param("table", 1024, 768, marks=pytest.mark.slow),
-    *(("presentation", 1280, 720), ("presentation", 390, 844)),
+    ("presentation", 1280, 720),
+    pytest.param("presentation", 390, 844, marks=pytest.mark.slow),
 ]
 
 # What people can read or hear: text, names and descriptions, titles, hints in fields.

@@ -172,7 +172,9 @@ def test_the_command_tells_what_it_made(
     assert os.listdir(tmp_path) == ["film.mp4"]
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_stopped_in_the_middle_nothing_is_left(
     runs: dict[str, ds.Run], place: Path, tmp_path: Path, end: int
 ) -> None:
