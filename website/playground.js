@@ -1,6 +1,6 @@
 // The playground in its frame: the page's address says which view, as that of the file alone does.
 (() => {
-  const frame = document.getElementById("playground");
+  const frame = document.getElementById("playground-frame");
   const alone = document.getElementById("alone");
   const waiting = document.getElementById("waiting");
   const file = alone.getAttribute("href");

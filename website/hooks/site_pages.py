@@ -71,9 +71,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     if name == "index.md":
         readme = with_site_links("README.md", read("README.md"))
         template = with_site_links(".", read("website/home.md"), "index.md")
-        front, _, body = template.removeprefix("---\n").partition("---\n")
         page.meta.update({"title": "Home", "hide": ["navigation", "toc"]})
-        markdown = home(body, readme, markdown)
+        markdown = home(template, readme, markdown)
     if name == "guided.md":
         markdown = with_guided_links(markdown, "playground.html")
     return prepared(markdown)
