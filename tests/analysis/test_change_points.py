@@ -30,7 +30,9 @@ def squared_error(curve: np.ndarray, edges: list[int], penalty: float) -> float:
 @settings(max_examples=300, deadline=None)
 @given(
     curve=st.integers(20, 120).flatmap(
-        lambda n: st.one_of(arrays(np.float64, n, elements=LOGS), arrays(np.float64, n, elements=TIES))
+        lambda n: st.one_of(
+            arrays(np.float64, n, elements=LOGS), arrays(np.float64, n, elements=TIES)
+        )
     ),
     penalty=st.floats(1e-4, 100),
     least=st.integers(1, 10),

@@ -1,5 +1,5 @@
-"""Without any extra you can train, save, load, report, tag, show and export; what needs more says in
-one sentence which command adds it."""
+"""Without any extra you can train, save, load, report, tag and export; what needs more says in one
+sentence which command adds it."""
 
 import sys
 from pathlib import Path
@@ -60,12 +60,6 @@ def test_commands_work(command: str, core: dict[str, str], store: Path) -> None:
     words = command.format(store=store).split()
     done = finished([sys.executable, "-m", "dynascope", *words], env=core)
     assert done.returncode == 0, done.stderr
-
-
-SHOW = """
-import sys, urllib.request
-from dynascope.sandbox.server import Server
-"""
 
 
 @pytest.mark.parametrize(

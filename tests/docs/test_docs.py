@@ -227,6 +227,7 @@ def test_the_speed_table_is_the_measured_one(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("script", "name"),
     [
+        ("dependencies", "install.md"),
         ("what_happened", "analysis.md"),
         ("saddles", "theory.md"),
         ("theory", "theory.md"),
