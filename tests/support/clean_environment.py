@@ -49,19 +49,20 @@ def refused_packages(extra: str = "") -> set[str]:
 @cache
 def installed_by_setup(extra: str = "") -> set[str]:
     """Distributions, by their canonical names: the closure of dynascope's requirements."""
-    found: dict[str, None] = {}
+    found: set[str] = set()
+    seen = set()
     wanted = [("dynascope", frozenset() if extra == CORE else SETUP_EXTRAS | {extra})]
     while wanted:
         name, extras = wanted.pop()
-        if (key := f"{name}{sorted(extras)}") in found:
+        if (name, extras) in seen:
             continue
-        found[key] = None
-        found[name] = None
+        seen.add((name, extras))
+        found.add(name)
         for requirement in _requirements(name):
             marker = requirement.marker
             if marker is None or any(marker.evaluate({"extra": e}) for e in extras | {""}):
                 wanted.append((canonicalize_name(requirement.name), frozenset(requirement.extras)))
-    return set(found)
+    return found
 
 
 def _requirements(name: str) -> Iterator[Requirement]:
