@@ -21,6 +21,7 @@ from dynascope.curves import Curves
 from dynascope.data import SPLITS, Data, Examples, Split, own_digest
 from dynascope.edits import SLOTS, Edit, config_at, slots_since, steps_done, why_not_replayable
 from dynascope.errors import Description, DynascopeError, OutOfRangeError, expected
+from dynascope.extras import needing
 from dynascope.near_misses import guided_class
 from dynascope.notebook_display import ShownInNotebooks
 from dynascope.number_text import fraction
@@ -411,13 +412,8 @@ class Runs(Sequence[Run], ShownInNotebooks):
     ) -> "pandas.DataFrame":
         """`table`, as a pandas data frame; needs pandas, which dynascope does not install."""
         table = self.table(columns, curves)
-        try:
+        with needing("pandas", "frame", "pandas", "use table(), which is an Arrow table"):
             import pandas  # noqa: F401
-        except ModuleNotFoundError:
-            raise DynascopeError(
-                "frame: pandas is not installed; run `pip install pandas`, or use table(), which "
-                "is an Arrow table."
-            ) from None
         return table.to_pandas()
 
     def where(self, condition: str) -> "Runs":

@@ -17,16 +17,12 @@ import math
 from collections.abc import Mapping
 
 from dynascope.config import Config, ModelConfig
-from dynascope.errors import DynascopeError, expected
+from dynascope.errors import expected
+from dynascope.extras import needing
 from dynascope.parameters import Parameters
 
-try:
+with needing("torch", "dynascope.torch", "torch"):
     import torch
-except ModuleNotFoundError as error:
-    if error.name != "torch":  # PyTorch is there, and broken: its own message says more
-        raise
-    message = "dynascope.torch needs PyTorch: pip install 'dynascope[torch]'"
-    raise DynascopeError(message) from None
 
 from torch import Tensor, nn
 from torch.nn import functional as F

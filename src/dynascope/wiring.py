@@ -7,7 +7,7 @@ only trains waits neither for Arrow nor for SciPy.
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.errors import DynascopeError
+from dynascope.extras import needing
 from dynascope.run import Run, Runs
 
 if TYPE_CHECKING:
@@ -54,12 +54,8 @@ def drawn(shown: object) -> str:
 
 
 def sandbox(run: Run, epoch: int, beside: Run | None, height: int, saved: bool) -> "SandboxWidget":
-    try:
+    with needing("notebook", "sandbox", "anywidget"):
         import anywidget  # noqa: F401
-    except ModuleNotFoundError:
-        raise DynascopeError(
-            "sandbox: anywidget is not installed; run `pip install 'dynascope[notebook]'`."
-        ) from None
     from dynascope.sandbox.notebook import sandbox_of
 
     return sandbox_of(run, epoch, beside, height, saved)

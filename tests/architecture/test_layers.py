@@ -18,6 +18,7 @@ LAYERS = (
         *(
             "printing",
             "errors",
+            "extras",
             "version",
             "cached",
             "one_thread",

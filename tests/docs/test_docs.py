@@ -15,14 +15,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
-from clean_environment import EXTRAS, clean_environment, installed_by_setup, refused_packages
+from clean_environment import (
+    CORE,
+    EXTRAS,
+    SETUP_EXTRAS,
+    clean_environment,
+    installed_by_setup,
+    refused_packages,
+)
 from docs_pages import BLOCK, PAGES, README, ROOT, TEXTS, anchors
 from processes import finished
 
 from dynascope import _kernel
+from dynascope.extras import Extra
 
 NOT_RUN = re.compile(r"<!-- not run: \w[^>]*-->\s*\Z")
 NEEDS = re.compile(r"<!-- needs: (\w+) -->\s*\Z")
@@ -137,7 +145,8 @@ def test_the_clean_environment_is_clean(extra: str, tmp_path: Path) -> None:
 def test_a_frame_without_pandas_is_refused_in_a_sentence(tmp_path: Path) -> None:
     code = "import dynascope as ds; ds.train({'training.epochs': 1}, progress=False).frame()"
     done = finished([sys.executable, "-c", code], env=clean_environment(tmp_path))
-    assert "frame: pandas is not installed; run `pip install pandas`, or use table()" in done.stderr
+    wanted = "frame: pandas is not installed; run: pip install 'dynascope[pandas]', or use table()"
+    assert wanted in done.stderr
 
 
 def test_what_setup_installs_follows_from_the_project() -> None:
@@ -145,6 +154,10 @@ def test_what_setup_installs_follows_from_the_project() -> None:
     assert not installed_by_setup() & {"pandas", "torch", "ray", "pytest", "ruff"}
     assert {"torch", "pandas", "pytest"} <= refused_packages()
     assert "sympy" in installed_by_setup("torch")  # what an extra needs in turn
+    assert set(EXTRAS) >= SETUP_EXTRAS
+    assert {"duckdb", "scipy"} <= installed_by_setup() - installed_by_setup(CORE)
+    assert "ruptures" not in installed_by_setup("all")  # which has everything but what is for us
+    assert all(installed_by_setup(extra) <= installed_by_setup("all") for extra in get_args(Extra))
 
 
 @pytest.mark.slow
@@ -214,6 +227,7 @@ def test_the_speed_table_is_the_measured_one(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("script", "name"),
     [
+        ("dependencies", "install.md"),
         ("what_happened", "analysis.md"),
         ("saddles", "theory.md"),
         ("theory", "theory.md"),

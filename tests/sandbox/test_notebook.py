@@ -294,7 +294,7 @@ def test_without_anywidget_it_says_what_to_install() -> None:
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=60
     )
     assert done.stdout == (
-        "sandbox: anywidget is not installed; run `pip install 'dynascope[notebook]'`.\n"
+        "sandbox: anywidget is not installed; run: pip install 'dynascope[notebook]'.\n"
     )
 
 

@@ -1,9 +1,11 @@
 """The environment that `scripts/setup` makes, without making it: of what is installed here, only
-dynascope's own dependencies and what they depend on can be imported.
+dynascope's own dependencies, those of the extras that setup names, and what they depend on can be
+imported. With the extra `CORE`, the environment of a plain `pip install dynascope`: no extras.
 """
 
 import json
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -18,12 +20,15 @@ from processes import environment
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = tuple(PROJECT["optional-dependencies"])
+CORE = "core"  # instead of an extra: without even those of setup
+_SETUP = (ROOT / "scripts/setup").read_text(encoding="utf-8")
+SETUP_EXTRAS = frozenset(re.findall(r"^extras=(\S+)", _SETUP, flags=re.M)[0].split(","))
 
 
 def clean_environment(folder: Path, extra: str = "") -> dict[str, str]:
     """Variables for processes that see only what `scripts/setup` installs, and that extra."""
     table = folder / "refused.json"
-    refused = {each: sorted(refused_packages(each)) for each in ("", *EXTRAS)}
+    refused = {each: sorted(refused_packages(each)) for each in ("", CORE, *EXTRAS)}
     table.write_text(json.dumps(refused), encoding="utf-8")
     variables = environment(CLEAN_SITE_REFUSED=str(table), CLEAN_SITE_EXTRA=extra)
     path = [str(Path(__file__).with_name("clean_site")), variables["PYTHONPATH"]]
@@ -44,19 +49,20 @@ def refused_packages(extra: str = "") -> set[str]:
 @cache
 def installed_by_setup(extra: str = "") -> set[str]:
     """Distributions, by their canonical names: the closure of dynascope's requirements."""
-    found: dict[str, None] = {}
-    wanted = [("dynascope", frozenset({extra}))]
+    found: set[str] = set()
+    seen = set()
+    wanted = [("dynascope", frozenset() if extra == CORE else SETUP_EXTRAS | {extra})]
     while wanted:
         name, extras = wanted.pop()
-        if (key := f"{name}{sorted(extras)}") in found:
+        if (name, extras) in seen:
             continue
-        found[key] = None
-        found[name] = None
+        seen.add((name, extras))
+        found.add(name)
         for requirement in _requirements(name):
             marker = requirement.marker
             if marker is None or any(marker.evaluate({"extra": e}) for e in extras | {""}):
                 wanted.append((canonicalize_name(requirement.name), frozenset(requirement.extras)))
-    return set(found)
+    return found
 
 
 def _requirements(name: str) -> Iterator[Requirement]:

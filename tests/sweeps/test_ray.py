@@ -262,7 +262,9 @@ def test_ray_is_not_installed(place: tuple[Path, Path]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", without, *arguments], capture_output=True, text=True, check=False
     )
-    assert one_sentence(done.stderr, "ray: not installed; run: pip install 'dynascope[ray]'.")
+    assert one_sentence(
+        done.stderr, "sweep: ray is not installed; run: pip install 'dynascope[ray]'."
+    )
 
 
 def test_a_wrong_token(ray: Cluster, place: tuple[Path, Path]) -> None:

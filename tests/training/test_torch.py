@@ -131,4 +131,6 @@ def test_without_pytorch_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['torch'] = None; import dynascope.torch"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("dynascope.torch needs PyTorch: pip install 'dynascope[torch]'")
+    assert last.endswith(
+        "dynascope.torch: torch is not installed; run: pip install 'dynascope[torch]'."
+    )

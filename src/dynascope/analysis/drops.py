@@ -7,7 +7,7 @@ A drop is a fall of the log of the loss to new lows (not the recovery from a spi
 - one: where the fall slows down for long, there are two.
 
 All methods turn the curve into levels and rates. "change" fits a staircase (change points by
-penalised least squares, from `ruptures`) and takes the rates within and across its steps; "slope"
+penalised least squares) and takes the rates within and across its steps; "slope"
 and "shelves" take the derivative of the smoothed curve. To "change" and "slope", a fall has slowed
 down where it is below `DROP_SHOULDER` of the highest rates before and after, and long is
 `DROP_PLATEAU` epochs. To "shelves", it has below `SHELF_RATE` of the peaks beside, and long is
@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.analysis import thresholds as t
+from dynascope.analysis.change_points import change_points
 from dynascope.analysis.rate_shelves import Stretch, between_shelves
 from dynascope.analysis.smoothing import (
     block_medians,
@@ -166,11 +167,7 @@ class LossCurve:
 
 def _change_points(curve: Array, noise: float) -> npt.NDArray[np.int64]:
     """Where the stairs of the fit begin, and the length of the curve at the end."""
-    from ruptures import KernelCPD  # imports SciPy: a second that only those wait who ask
-
-    penalty = max(t.STEP_PENALTY, t.STEP_NOISE * noise**2)
-    search = KernelCPD(kernel="linear", min_size=t.STEP_LEAST)
-    return np.array([0, *search.fit(curve[:, None]).predict(pen=penalty)], np.int64)
+    return change_points(curve, max(t.STEP_PENALTY, t.STEP_NOISE * noise**2), t.STEP_LEAST)
 
 
 def _between_shelves(rate: Array, least: float) -> list[Stretch]:

@@ -5,8 +5,9 @@ one run needs neither. A folder whose name ends like an address is written with 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynascope.errors import Description, DynascopeError, expected
 
@@ -90,9 +91,9 @@ def _matching(address: Address, runs: "StoredRuns", kind: str = "run") -> "Store
     if which is None:
         return runs
     if seed := _SEED.fullmatch(which):
-        found = runs.where(f"seed = {int(seed[1])}")
+        found = _selected(runs, "seed", lambda value: value == int(seed[1]))
     elif _ID.fullmatch(which):
-        found = runs.where(f"starts_with(id, '{which}')")
+        found = _selected(runs, "id", lambda value: value.startswith(which))
     else:
         found = runs[:0]
     if not len(found):
@@ -100,6 +101,12 @@ def _matching(address: Address, runs: "StoredRuns", kind: str = "run") -> "Store
             f"{address.folder}#{which}: no such {kind} in the folder; it holds {_listed(runs)}."
         )
     return found
+
+
+def _selected(runs: "StoredRuns", column: str, holds: Callable[[Any], bool]) -> "StoredRuns":
+    """The runs for whose value in this column it holds: no SQL, which is an extra."""
+    rows = runs.table(["id", column] if column != "id" else ["id"]).to_pylist()
+    return runs.with_ids(row["id"] for row in rows if holds(row[column]))
 
 
 def _listed(runs: "StoredRuns") -> str:

@@ -7,16 +7,11 @@ plots.figure("phases", run).savefig("phases.pdf")
 
 from typing import TYPE_CHECKING
 
-from dynascope.errors import DynascopeError
+from dynascope.extras import needing as _needing
 from dynascope.near_misses import no_attribute as _no_attribute
 
-try:
+with _needing("plots", "plots", "matplotlib"):
     import matplotlib as _matplotlib  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "matplotlib":  # it is there, and broken: its own message says more
-        raise
-    message = "plots: matplotlib is not installed; run: pip install 'dynascope[plots]'."
-    raise DynascopeError(message) from None
 
 from dynascope.plots import layouts as layouts
 from dynascope.plots._look import PublicationFigure as PublicationFigure

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.contour import QuadContourSet
 from matplotlib.text import Text
 
+from dynascope.extras import needing
 from dynascope.plots._extents import Extent
 from dynascope.plots._look import size_of
 from dynascope.plots.palette import Palette
@@ -113,7 +114,8 @@ class DrawnMap:
 def roomiest(found: ClassMap, points: Array) -> dict[int, tuple[float, float, float]]:
     """For each class, the place of the map that is farthest from other classes, from points and
     from the edge, and how many cells that is."""
-    from scipy.ndimage import distance_transform_edt
+    with needing("plots", "plots", "scipy"):
+        from scipy.ndimage import distance_transform_edt
 
     height, width, classes = found.logits.shape
     if height <= _LEAST or not np.isfinite(found.logits).all():

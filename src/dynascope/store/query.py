@@ -19,7 +19,12 @@ from dynascope.store.files import PathLike
 from dynascope.store.marks import is_text
 from dynascope.store.schema import CURVES
 from dynascope.store.sidecar_columns import SHOWN
-from dynascope.store.sql_connection import finished, memory_limit, open_connection
+from dynascope.store.sql_connection import (
+    finished,
+    import_duckdb,
+    memory_limit,
+    open_connection,
+)
 from dynascope.store.sql_errors import in_one_sentence
 from dynascope.store.sql_questions import Statement, questions
 from dynascope.store.stored import StoredRuns, load
@@ -131,8 +136,7 @@ def _filled(runs: Runs, statements: Sequence[Statement]) -> pa.Table:
 
 def _check_in_memory(statements: Sequence[Statement]) -> None:
     """Refuse statements that name columns of analyses: those that would not bind without them."""
-    import duckdb
-
+    duckdb = import_duckdb()
     with in_one_sentence("query"):
         try:
             _scanned(statements, [name for name in _ALL if name not in SHOWN])

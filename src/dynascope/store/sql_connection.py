@@ -14,9 +14,11 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from dynascope.engine import count_threads
+from dynascope.extras import needing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -53,6 +55,13 @@ def memory_limit() -> int:
     return min(_LARGEST_MEMORY, installed // 2)
 
 
+def import_duckdb() -> ModuleType:
+    """DuckDB; one sentence where it is not installed."""
+    with needing("sql", "query", "duckdb"):
+        import duckdb
+    return duckdb
+
+
 @contextmanager
 def open_connection(
     without: Sequence[str] = (), threads: int | None = None
@@ -61,8 +70,7 @@ def open_connection(
 
     `without`: optimizers that are not to run, of those that DuckDB has; `threads`: all cores.
     """
-    import duckdb
-
+    duckdb = import_duckdb()
     cores = count_threads(threads, runs=_MOST_THREADS)
     limits = {"memory_limit": f"{memory_limit()}B", "threads": str(cores)}
     connection = duckdb.connect(":memory:", config={**_SHUT_IN, **limits})

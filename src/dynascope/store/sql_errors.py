@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from dynascope.errors import DynascopeError
-from dynascope.store.sql_connection import memory_limit
+from dynascope.store.sql_connection import import_duckdb, memory_limit
 
 _DRAWINGS = ("\n\nLINE ", "\nLINE ", "You might need to add explicit", "Candidate functions:")
 _OUT_OF_REACH = (
@@ -18,8 +18,7 @@ _OUT_OF_REACH = (
 @contextmanager
 def in_one_sentence(field: str) -> Iterator[None]:
     """Within its block what DuckDB cannot do is an error about this field."""
-    import duckdb
-
+    duckdb = import_duckdb()
     try:
         yield
     except duckdb.InterruptException:

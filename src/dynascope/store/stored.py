@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -511,7 +511,11 @@ class StoredRuns(Runs):
 
     def where(self, condition: str) -> "StoredRuns":
         """The runs for which an SQL condition holds, such as "lr > 0.01 AND accuracy > 0.9"."""
-        found = list(services().matching(self, condition))
+        return self.with_ids(services().matching(self, condition))
+
+    def with_ids(self, ids: Iterable[str]) -> "StoredRuns":
+        """The runs that have one of these ids."""
+        found = list(ids)
         chosen = np.isin(self._index.ids[self._chosen], np.array(found, dtype="S20"))
         return self._some(self._chosen[chosen])
 

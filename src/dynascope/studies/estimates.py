@@ -21,7 +21,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+from dynascope.extras import needing
+
+with needing("study", "study", "scipy"):
+    from scipy import stats
 
 Array = npt.NDArray[Any]
 Interval = tuple[float, float]

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from dynascope.extras import needing
 from dynascope.studies.estimates import NOWHERE, Interval, Measured, jackknife_error, too_few
+
+with needing("study", "study", "scipy"):
+    from scipy import stats
 
 Array = npt.NDArray[Any]
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from dynascope.engine import count_threads
 from dynascope.errors import DynascopeError
+from dynascope.extras import needing
 
 _KNOCK = 5.0  # seconds for a cluster to answer
 REFUSALS = (ConnectionError, ValueError, RuntimeError, OSError)
@@ -73,10 +74,8 @@ def import_ray(address: str) -> Any:
         alone = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         for name, value in (_SETTINGS | (alone if address == "local" else _ELSEWHERE)).items():
             os.environ.setdefault(name, value)
-    try:
+    with needing("ray", "sweep", "ray"):
         import ray
-    except ImportError:
-        raise DynascopeError("ray: not installed; run: pip install 'dynascope[ray]'.") from None
     return ray
 
 

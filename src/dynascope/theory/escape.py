@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dynascope.extras import needing
 from dynascope.optimizer_metric import Metric
 from dynascope.theory import curvature_thresholds as t
 from dynascope.theory._surface import Place
@@ -156,7 +157,8 @@ def chance_of(share: float, count: int, size: int) -> float:
     >>> round(chance_of(0.5, 1, 2), 12)  # an angle of at most 45 degrees, in the plane
     0.5
     """
-    from scipy.special import betaincc
+    with needing("theory", "theory", "scipy"):
+        from scipy.special import betaincc
 
     if count == 0 or count >= size:  # it has none of it, or all, always
         return 1.0

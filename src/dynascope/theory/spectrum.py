@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.errors import Description, expected
+from dynascope.extras import needing
 from dynascope.near_misses import guided
 from dynascope.theory import curvature_thresholds as t
 
@@ -169,7 +170,8 @@ def _lanczos(
     product: Product, size: int, count: int, which: Literal["SA", "LA"]
 ) -> tuple[Array, Array]:
     """Eigenvalues at one end, rising, and their eigenvectors as rows: those that converged."""
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+    with needing("theory", "theory", "scipy"):
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     def one(vector: Array) -> Array:
         return np.asarray(product(np.ravel(vector)[None])[0])
