@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import os
 import threading
 import time
 import warnings
@@ -20,6 +19,7 @@ from dynascope.memory import available_memory
 from dynascope.near_misses import guided
 from dynascope.one_blas_thread import one_blas_thread
 from dynascope.parameters import Parameters
+from dynascope.platforms import system
 from dynascope.progress import Report, Status, reporter
 from dynascope.run import Origin, Run, Runs, run_id
 from dynascope.run_size import fewer_weights, recorded_bytes, saving_bytes, working_bytes
@@ -299,11 +299,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 
 def count_threads(threads: int | None, runs: int) -> int:
     if threads is None:
-        threads = (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        threads = system.usable_cores()
     return min(check_threads(threads), runs)
 
 

@@ -1,11 +1,12 @@
 """How much memory this process can still take: the machine's, and what limits leave of it."""
 
 import contextlib
-import os
+import mmap
 import re
-import resource
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+
+from dynascope.platforms import system
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MINE = Path("/proc/self/cgroup")
@@ -23,19 +24,17 @@ def _machine() -> int | None:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
         if match := re.search(r"^MemAvailable: +([0-9]+) kB$", text, re.MULTILINE):
             return int(match[1]) * 1024
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return None
+    return system.unused_memory()
 
 
 def _process() -> int | None:
     """What `ulimit -v` leaves."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
+    limit = system.address_space_limit()
+    if limit is None:
         return None
     with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
+        return max(0, limit - pages * mmap.PAGESIZE)
     return limit
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from dynascope.errors import Description, DynascopeError, did_you_mean, expected, shown
+from dynascope.platforms import system
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _UNFINISHED = re.compile(r"\..{1,32}\.[0-9a-f]{12}", re.DOTALL)  # as `_temporary` names them
@@ -76,9 +77,9 @@ class NewFile:
         """All is written."""
         try:
             self.file.flush()
-            os.fsync(self.file.fileno())
+            system.sync(self.file.fileno())
             self.file.close()
-            os.replace(self._temporary, self.path)
+            system.replace(self._temporary, self.path)
         except OSError as error:
             raise self._failed(error) from None
 

@@ -16,6 +16,7 @@ from package_source import IMPORTS, MODULES, TEXTS, Import, hidden_imports, impo
 LAYERS = (
     (
         *(
+            "platforms",
             "printing",
             "errors",
             "extras",

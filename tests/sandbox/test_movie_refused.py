@@ -9,7 +9,7 @@ from analysed import three
 import dynascope as ds
 from dynascope.cli import main
 from dynascope.glossary import panel_titles
-from dynascope.sandbox import headless
+from dynascope.platforms import system
 from dynascope.sandbox.movie import check_epochs, check_runs
 
 
@@ -108,7 +108,7 @@ def test_without_a_browser_it_says_how_to_get_one(
 ) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setenv("PATH", str(place))
-    monkeypatch.setattr(headless, "_ELSEWHERE", ())
+    monkeypatch.setattr(system, "browser_places", list)
     sentence = said(place, capsys, "store#seed=0", "-o", "a.mp4")
     for word in ("found no Chromium, Chrome or Edge", "apt install chromium", "--browser PATH"):
         assert word in sentence

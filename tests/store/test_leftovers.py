@@ -12,6 +12,7 @@ import dynascope as ds
 from dynascope.store.index import open_index
 from dynascope.store.leftovers import StrangerWarning, clear_leftovers
 
+pytestmark = pytest.mark.usefixtures("both_ways")
 LONG_AGO = 10**9
 TABLE = "0123456789ab-0123456789abcdef.parquet"
 # Files of dead writers, in the making: gone with the next sweep.

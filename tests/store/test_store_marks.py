@@ -16,6 +16,8 @@ import dynascope as ds
 from dynascope.store.index import open_index
 from dynascope.store.quarantine import set_aside
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def shards(folder: Path) -> dict[Path, tuple[bytes, int]]:
     """Contents and times of everything but the marks."""

@@ -13,6 +13,8 @@ from store_cases import SMALL, assert_same, save_module, train
 import dynascope as ds
 from dynascope.store.schema import SCHEMA
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 class TestSaving:
     def test_refuses_what_exists(self, tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ import dynascope as ds
 from dynascope.cli import main
 from dynascope.store.handles import open_file
 
-pytestmark = pytest.mark.filterwarnings("default")  # printed, as on the command line
+pytestmark = [
+    pytest.mark.filterwarnings("default"),  # printed, as on the command line
+    pytest.mark.usefixtures("both_ways"),
+]
 
 GRID = {
     "seeds": 2,

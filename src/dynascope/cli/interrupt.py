@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, a job scheduler, a closed terminal
+from dynascope.platforms import system
+
+_ENDS = (signal.SIGINT, signal.SIGTERM, system.CLOSED_TERMINAL)  # Ctrl-C, a job scheduler, ...
 
 
 class CtrlC:

@@ -12,6 +12,7 @@ from dynascope.cli.address import Address, parse, resolve
 from dynascope.cli.arguments import number
 from dynascope.cli.interrupt import CtrlC, ends_raised
 from dynascope.errors import DynascopeError
+from dynascope.platforms import system
 from dynascope.printing import print
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def serve(sandbox: "LocalServer", options: Namespace) -> bool:
     with ends_raised():
         try:
             # uvicorn sees to the others; an exception in the middle of its loop is no good end.
-            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-                signal.signal(signal.SIGHUP, lambda number, frame: sandbox.stop())
+            if signal.getsignal(system.CLOSED_TERMINAL) is not signal.SIG_IGN:
+                signal.signal(system.CLOSED_TERMINAL, lambda number, frame: sandbox.stop())
             _announce(sandbox, options)
             sandbox.run()
         except KeyboardInterrupt:
@@ -160,4 +161,4 @@ def _report(address: Address, options: Namespace) -> "LocalServer":
 def _has_browser() -> bool:
     """Whether there is one with windows: one in the terminal would take that over."""
     asked = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in asked)
+    return system.HAS_DESKTOP or any(os.environ.get(name) for name in asked)

@@ -5,13 +5,9 @@ each message ended by a zero byte). It has a profile of its own, which goes with
 """
 
 import contextlib
-import fcntl
 import json
 import os
-import select
 import shutil
-import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,13 +15,12 @@ from types import TracebackType
 from typing import Any
 
 from dynascope.errors import DynascopeError, expected
+from dynascope.platforms import system
 
 _NAMES = (
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"),
     *("microsoft-edge", "microsoft-edge-stable"),
 )
-_APPLICATIONS = ("Google Chrome", "Chromium", "Microsoft Edge")  # as macOS calls them
-_ELSEWHERE = ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium")
 _OPTIONS = (
     *("--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars"),
     *("--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-sync"),
@@ -35,10 +30,8 @@ _OPTIONS = (
     "--js-flags=--optimize-for-size --max-semi-space-size=2",  # less memory
     "--disable-features=SpareRendererForSitePerProcess",  # a process for a page that nobody opens
 )
-_READ_AT, _WRITE_AT = 3, 4  # where the browser expects the pipe
 _PATIENCE = 120.0  # seconds that an answer may take, on a busy machine
 _TRIES = 40  # to remove the profile, in two seconds
-_CHUNK = 2**20
 _LONGEST_FOLDER = 40  # characters: of a socket's path there may be 107 in all
 _SAID = 300  # characters of the browser's last words
 
@@ -60,7 +53,7 @@ def find_browser(named: str | None = None) -> str:
         if found is None:
             raise expected("--browser", "the path of Chromium, Chrome or Edge", named)
         return found
-    places = [*filter(None, map(shutil.which, _NAMES)), *_ELSEWHERE, *_applications()]
+    places = [*filter(None, map(shutil.which, _NAMES)), *system.browser_places()]
     for place in places:
         if os.access(place, os.X_OK) and Path(place).is_file():
             return place
@@ -69,16 +62,6 @@ def find_browser(named: str | None = None) -> str:
         "example `apt install chromium` or `brew install --cask google-chrome`), or name it with "
         "--browser PATH."
     )
-
-
-def _applications() -> list[str]:
-    folders = (Path("/Applications"), Path.home() / "Applications")
-    return [
-        str(folder / f"{name}.app" / "Contents" / "MacOS" / name)
-        for folder in folders
-        for name in _APPLICATIONS
-        if sys.platform == "darwin"
-    ]
 
 
 class HeadlessBrowser:
@@ -92,7 +75,7 @@ class HeadlessBrowser:
 
     def __enter__(self) -> "HeadlessBrowser":
         self._profile = tempfile.mkdtemp(prefix="dynascope-browser-", dir=_temporary_folder())
-        self._pid = 0
+        self._program = system.piped_program()
         try:
             self._start()
         except BaseException:
@@ -131,48 +114,23 @@ class HeadlessBrowser:
 
     # ---- the process -------------------------------------------------------------------------
     def _start(self) -> None:
-        from_browser, its_output = map(_above_standard, os.pipe())
-        its_input, self._to = map(_above_standard, os.pipe())
-        self._from = from_browser
-        words = os.path.join(self._profile, "words")
         try:
-            self._pid = os.posix_spawn(
-                self._path,
-                [self._path, *_OPTIONS, *self._own_options(), "about:blank"],
-                {**os.environ, "TMPDIR": self._profile},  # where all of it goes in the end
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, its_input, _READ_AT),
-                    (os.POSIX_SPAWN_DUP2, its_output, _WRITE_AT),
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 2, words, os.O_WRONLY | os.O_CREAT, 0o600),
-                ],
-                setpgroup=0,  # Ctrl-C is for us, who then end it and all its processes
+            self._program.start(
+                self._path, [*_OPTIONS, *self._own_options(), "about:blank"], self._profile
             )
         except OSError as error:
             raise DynascopeError(
                 f"--browser: cannot start {self._path} ({error.strerror}); name another one."
             ) from None
-        finally:
-            os.close(its_input)
-            os.close(its_output)
-        os.set_blocking(self._from, False)
 
     def _own_options(self) -> list[str]:
         own = [f"--user-data-dir={self._profile}"]
         # Chromium refuses to run as root with its sandbox; the only page it opens is ours.
-        return [*own, "--no-sandbox"] if os.geteuid() == 0 else own
+        return [*own, "--no-sandbox"] if system.is_root() else own
 
     def _end(self) -> None:
         """Nothing of it is left: no process, no profile."""
-        for pipe in ("_to", "_from"):
-            if pipe in vars(self):
-                os.close(vars(self).pop(pipe))
-        if self._pid:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._pid, signal.SIGKILL)  # all of them: nothing is worth waiting for
-            os.waitpid(self._pid, 0)
-            self._pid = 0
+        self._program.end()
         for _ in range(_TRIES):  # what is just dying may still write
             shutil.rmtree(self._profile, ignore_errors=True)
             if not os.path.exists(self._profile):
@@ -198,17 +156,15 @@ class HeadlessBrowser:
 
     def _send(self, message: bytes) -> None:
         try:
-            while message:
-                message = message[os.write(self._to, message) :]
+            self._program.send(message)
         except BrokenPipeError:
             raise self._gone() from None
 
     def _message(self, deadline: float) -> bytes:
         while b"\0" not in self._held:
-            ready, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            more = self._program.receive(max(0.0, deadline - time.monotonic()))
+            if more is None:
                 raise BrowserError(f"{self._path}: expected an answer, but got none in time.")
-            more = os.read(self._from, _CHUNK)
             if not more:
                 raise self._gone()
             self._held += more
@@ -218,7 +174,7 @@ class HeadlessBrowser:
     def _gone(self) -> BrowserError:
         said: list[str] = []
         with contextlib.suppress(OSError):
-            said = Path(self._profile, "words").read_text(errors="replace").strip().splitlines()
+            said = Path(self._profile, "words").read_text("utf-8", "replace").strip().splitlines()
         last = next((line for line in said if "FATAL" in line), said[-1] if said else "")[-_SAID:]
         return BrowserError(
             f"{self._path}: the browser ended before the film was done"
@@ -231,10 +187,3 @@ def _temporary_folder() -> str:
     """The system's, or /tmp where the name of that is too long for the browser's sockets."""
     usual = tempfile.gettempdir()
     return usual if len(usual) <= _LONGEST_FOLDER or not os.path.isdir("/tmp") else "/tmp"
-
-
-def _above_standard(handle: int) -> int:
-    """The same pipe under a number that is none of those that the browser is given."""
-    moved = fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 10)
-    os.close(handle)
-    return moved

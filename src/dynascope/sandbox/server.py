@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from dynascope.errors import DynascopeError, expected
+from dynascope.platforms import system
 from dynascope.sandbox import client
 from dynascope.sandbox.deadlines import Deadlines
 from dynascope.sandbox.guard import Guard
@@ -147,7 +148,7 @@ def bind(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError):
         raise expected("--host", "a name or address of this machine", host) from None
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.setsockopt(socket.SOL_SOCKET, system.LISTENING, 1)
         made.bind(place)
         made.listen(_MOST_CONNECTIONS)
     except OSError as error:

@@ -9,11 +9,11 @@ import errno
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from dynascope.errors import DynascopeError, shown
+from dynascope.platforms import system
 from dynascope.store.handles import store_folder
 from dynascope.store.names import FOLDERS, TEMPORARY
 from dynascope.store.writable import check_creatable
@@ -112,29 +112,20 @@ def writing(target: Path) -> Iterator[None]:
         ) from None
 
 
-def sync_folder(folder: Path) -> None:
-    """A rename is safe from a power cut only when its folder is synced as well."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill under a temporary name, which becomes `path` when the block ends well."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         # Not all of a long name: with what is added, it could be too long.
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:32]}.", dir=path.parent))
+        temporary = system.temporary_folder(f".{path.name[:32]}.", path.parent)
     try:
         yield temporary
         with writing(path):
             shutil.rmtree(temporary / TEMPORARY, ignore_errors=True)
             temporary.chmod(0o755)
-            temporary.replace(path)
-            sync_folder(path.parent)
+            system.replace_folder(temporary, path)
+            system.sync_folder(path.parent)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

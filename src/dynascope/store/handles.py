@@ -3,7 +3,8 @@
 A store may come from anybody. A link in it may lead to a person's own files, and a name may stand
 for a pipe that nobody writes to or a device that never ends. So:
 
-- Folders and files are reached through the handle of the folder above them. No link is followed.
+- Folders and files are reached through the open folder above them (`platforms.folder_access`). No
+  link is followed.
 - Only regular files are opened. Anything else is refused, without waiting for it.
 - Nobody else in the package opens, moves or deletes a file of a store; a test holds that.
 
@@ -18,13 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
+from dynascope.platforms import system
+from dynascope.platforms.folder_access import FolderAccess
+from dynascope.platforms.links import is_link
+
 _LINK = "it is a link, and links inside a store are not followed"
 _NO_FILE = "it is not a regular file"
 _NO_FOLDER = "it is not a folder"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_NEVER = (
-    os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-)  # follow a link, wait for a pipe, own a terminal
 # What the system says of a name that is neither a file nor a folder, or not the one asked for.
 _OF_ANOTHER_KIND = (errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV)
 _CHUNK = 2**20
@@ -33,8 +34,8 @@ _CHUNK = 2**20
 class Folder:
     """An open folder of a store, or the store itself; `path` is for words only."""
 
-    def __init__(self, path: Path, handle: int) -> None:
-        self.path, self._handle = path, handle
+    def __init__(self, path: Path, access: FolderAccess) -> None:
+        self.path, self._access = path, access
 
     def __enter__(self) -> "Folder":
         return self
@@ -45,47 +46,47 @@ class Folder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.close(self._handle)
+        self._access.close()
 
     def names(self) -> list[str]:
         """What is in it, sorted."""
-        return sorted(os.listdir(self._handle))
+        return sorted(self._access.names())
 
     def stat(self, name: str) -> os.stat_result | None:
         """About a name itself, also if it is a link; None where there is no such name."""
         try:
-            return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+            return self._access.stat(name)
         except FileNotFoundError:
             return None
 
     def stamp(self, name: str) -> "Stamp":
-        about = os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+        about = self._access.stat(name)
         return about.st_ino, about.st_mtime_ns, about.st_size
 
     def holds_file(self, name: str) -> bool:
         """Whether it is a regular file."""
         about = self.stat(name)
-        return about is not None and stat.S_ISREG(about.st_mode)
+        return about is not None and stat.S_ISREG(about.st_mode) and not is_link(about)
 
     def holds_folder(self, name: str) -> bool:
         """Whether it is a folder, and no link to one."""
         about = self.stat(name)
-        return about is not None and stat.S_ISDIR(about.st_mode)
+        return about is not None and stat.S_ISDIR(about.st_mode) and not is_link(about)
 
     def folder(self, name: str, make: bool = False) -> "Folder":
         """A folder in it; `make` makes one that is missing."""
         if make:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(name, dir_fd=self._handle)
+                self._access.make_folder(name)
                 self.sync()
         with self._explained(name, _NO_FOLDER):
-            handle = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self._handle)
-        return Folder(self.path / name, handle)
+            access = self._access.folder(name)
+        return Folder(self.path / name, access)
 
     def file(self, name: str, flags: int = os.O_RDONLY) -> int:
         """A handle of a regular file in it."""
         with self._explained(name, _NO_FILE):
-            handle = os.open(name, flags | _NEVER, 0o644, dir_fd=self._handle)
+            handle = self._access.open(name, flags)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
             raise OSError(errno.EINVAL, _NO_FILE)
@@ -97,26 +98,26 @@ class Folder:
         with open(handle, "wb") as file:
             file.write(contents)
             file.flush()
-            os.fsync(file.fileno())
+            system.sync(file.fileno())
 
     def move(self, name: str, to: "Folder", new_name: str) -> None:
         """Rename a file; one that had the new name is replaced, if it is a file."""
         if to.stat(new_name) and not to.holds_file(new_name):
             raise OSError(errno.EEXIST, to._what_it_is(new_name, _NO_FILE))
-        os.replace(name, new_name, src_dir_fd=self._handle, dst_dir_fd=to._handle)
+        self._access.replace(name, to._access, new_name)
         to.sync()
 
     def remove(self, name: str) -> None:
         """Delete a file; of a link the link, not what it leads to."""
-        os.unlink(name, dir_fd=self._handle)
+        self._access.remove(name)
 
     def remove_folder(self, name: str) -> None:
         """Delete a folder that is empty."""
-        os.rmdir(name, dir_fd=self._handle)
+        self._access.remove_folder(name)
 
     def sync(self) -> None:
         """A rename is safe from a power cut only when its folder is synced as well."""
-        os.fsync(self._handle)
+        self._access.sync()
 
     @contextlib.contextmanager
     def _explained(self, name: str, otherwise: str) -> Iterator[None]:
@@ -132,13 +133,13 @@ class Folder:
 
     def _what_it_is(self, name: str, otherwise: str) -> str:
         about = self.stat(name)
-        return _LINK if about and stat.S_ISLNK(about.st_mode) else otherwise
+        return _LINK if about and is_link(about) else otherwise
 
 
 @contextlib.contextmanager
 def store_folder(store: Path, place: str = "", make: bool = False) -> Iterator[Folder]:
     """A folder of a store, such as `runs` or `.partial/sweep`; `make` makes what is missing."""
-    folder = Folder(store, os.open(store, _FOLDER))
+    folder = Folder(store, system.open_folder(store))
     with contextlib.ExitStack() as opened:
         opened.enter_context(folder)
         for name in Path(place).parts:

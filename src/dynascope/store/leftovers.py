@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from dynascope.platforms.links import is_link
 from dynascope.store.damage import DamageWarning
 from dynascope.store.files import writing
 from dynascope.store.handles import Folder, store_folder
@@ -81,7 +82,7 @@ def _cleared(folder: Folder, aged: Aged) -> Iterator[Path]:
         about = folder.stat(name)
         if about is None:  # gone meanwhile
             continue
-        if stat.S_ISDIR(about.st_mode) and is_workshop(name):
+        if stat.S_ISDIR(about.st_mode) and not is_link(about) and is_workshop(name):
             with folder.folder(name) as below:
                 yield from _cleared(below, aged)
             if aged(about):

@@ -1,12 +1,11 @@
 """The lock of a store: one sweep at a time writes into it.
 
-It is the operating system's (flock): it goes when the process does, however it ends. The file says
-who holds it, for people.
+It is the operating system's: it goes when the process does, however it ends. The file says who
+holds it, for people.
 """
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import socket
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.errors import DynascopeError
+from dynascope.platforms import system
 from dynascope.store.files import writing
 from dynascope.store.handles import open_file, read_all, store_folder
 from dynascope.store.names import LOCK
@@ -49,23 +49,20 @@ def locked(
             _check_ours(handle)
             os.ftruncate(handle, 0)
             mine = {"process": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-            os.pwrite(handle, json.dumps(mine).encode(), 0)
+            system.write_at(handle, json.dumps(mine).encode(), 0)
         try:
             yield
         finally:
             with contextlib.suppress(OSError):
                 os.ftruncate(handle, 0)
+            system.unlock(handle)
     finally:
         os.close(handle)
 
 
 def _try(handle: int, folder: Path) -> bool:
     with writing(folder / LOCK):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+        return system.try_lock(handle)
 
 
 def _check_ours(handle: int) -> None:
@@ -89,9 +86,8 @@ def _who(handle: int) -> dict[str, Any] | None:
 def holder(folder: Path) -> str | None:
     """Who sweeps into the folder at this moment, in words; None if nobody does."""
     with contextlib.suppress(OSError), open_file(folder / LOCK, depth=1) as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not system.try_lock(handle, shared=True):
             who = _who(handle)
             return f"process {who['process']} on {who['host']}" if who else "another process"
+        system.unlock(handle)
     return None

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dynascope.cached import cached_property
+from dynascope.platforms import system
 from dynascope.store import footers
 from dynascope.store.column_rules import (
     Agreement,
@@ -355,12 +356,12 @@ def _footer(path: Path) -> bytes:
     """The last bytes of a Parquet file: footer, its length, PAR1."""
     with open_file(path) as handle:
         size = os.fstat(handle).st_size
-        tail = os.pread(handle, _TAIL, max(0, size - _TAIL))
+        tail = system.read_at(handle, _TAIL, max(0, size - _TAIL))
         length = footer_length(tail)
         if tail[-4:] != b"PAR1" or length > size:
             raise DamagedError("it is truncated or not a Parquet file")
         if length > footers.LARGEST:
             raise DamagedError(f"its footer is larger than {footers.LARGEST} bytes")
         if length > len(tail):
-            tail = os.pread(handle, length, size - length)
+            tail = system.read_at(handle, length, size - length)
     return tail[-length:]

@@ -10,7 +10,6 @@ Limits: `MEMORY` bounds what DuckDB manages itself (joins, groups, sorts). A fun
 huge text or list is not counted, and cannot be interrupted: after Ctrl-C such a query is abandoned.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dynascope.engine import count_threads
 from dynascope.extras import needing
+from dynascope.platforms import system
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -48,11 +48,8 @@ class QueryAbandoned(KeyboardInterrupt):
 
 def memory_limit() -> int:
     """Bytes that a query may use: 4 GiB, on small machines half of what there is."""
-    try:
-        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # a system that does not say
-        return _LARGEST_MEMORY
-    return min(_LARGEST_MEMORY, installed // 2)
+    installed = system.installed_memory()
+    return _LARGEST_MEMORY if installed is None else min(_LARGEST_MEMORY, installed // 2)
 
 
 def import_duckdb() -> ModuleType:

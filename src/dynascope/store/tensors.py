@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dynascope.data import Data
+from dynascope.platforms import system
 from dynascope.run import Run, Steps
 from dynascope.store import tensor_header
 from dynascope.store.damage import DamagedError, reading
@@ -157,11 +158,11 @@ class TensorFile:
         with reading(), open_file(self.path) as handle:
             if os.fstat(handle).st_size != self.size:
                 raise DamagedError("its length has changed")
-            start = os.pread(handle, 8, 0)
+            start = system.read_at(handle, 8, 0)
             length = int.from_bytes(start, "little")
             if length > tensor_header.LARGEST:
                 raise DamagedError("it is not a safetensors file")
-            if digest(start + os.pread(handle, length, 8)) != self.header:
+            if digest(start + system.read_at(handle, length, 8)) != self.header:
                 raise DamagedError("its header has changed")
 
     def stamp(self) -> tuple[int, int, int]:

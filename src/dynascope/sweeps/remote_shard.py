@@ -8,9 +8,9 @@ there twice.
 """
 
 import contextlib
-import os
 import pickle
 import secrets
+import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,4 +107,4 @@ def _stage(files: ShardFiles, shared: SharedFolder) -> Staged:
 
 
 def _here() -> str:
-    return os.uname().nodename
+    return socket.gethostname()
