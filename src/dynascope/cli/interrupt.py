@@ -7,7 +7,8 @@ from types import FrameType, TracebackType
 
 from dynascope.platforms import system
 
-_ENDS = (signal.SIGINT, signal.SIGTERM, system.CLOSED_TERMINAL)  # Ctrl-C, a job scheduler, ...
+# Ctrl-C, a job scheduler, a closed terminal.
+_ENDS = (signal.SIGINT, signal.SIGTERM, system.CLOSED_TERMINAL)
 
 
 class CtrlC:
