@@ -27,7 +27,8 @@ def main() -> None:
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     if given.join:
-        _report(wheel_files.joined(*given.join, out))
+        first, second = given.join
+        _report(wheel_files.joined(first, second, out))
     elif given.kernels:
         for name in zig_builds.OTHERS:
             _report(zig_builds.kernel_library(name))

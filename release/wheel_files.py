@@ -1,8 +1,8 @@
 """Wheels as files: two extensions in one, and what every wheel of ours must hold.
 
-One wheel per platform serves every CPython from 3.11 on. nanobind needs more of the stable ABI than
-3.11 has, so there are two extensions: `_kernel.abi3` for 3.12 and all later ones, and one whose name
-only 3.11 knows, and prefers. It costs about 3 MB installed, and one more file to choose from.
+One wheel per platform serves every CPython from 3.11 on. nanobind needs more of the stable ABI
+than 3.11 has, so there are two extensions: `_kernel.abi3` for 3.12 and all later ones, and one
+whose name only 3.11 knows, and prefers. It costs about 3 MB installed, and the download of them.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""The kernel for other platforms than this one, cross-compiled by the Clang of the `ziglang` package.
+"""The kernel for other platforms, cross-compiled by the Clang of the `ziglang` package.
 
 Zig brings the C library of every target along, as old as it is told to be, so that no container
 and no second machine is needed.
@@ -101,7 +101,7 @@ def _python(version: str) -> Path:
             and (_include(python) / "Python.h").exists()
         ):
             return python
-    fail(
+    return fail(
         f"expected Python {version} with its C headers, but found none; install it (on Debian: "
         f"python{version}-dev) or set {variable} to its path."
     )
