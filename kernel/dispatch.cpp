@@ -39,4 +39,12 @@ const Build& choose_build(const std::string& name) {
   throw std::invalid_argument(names);
 }
 
+std::string compiled_builds() {
+  std::string names;
+#define X(name) names += (names.empty() ? "" : ",") + std::string(#name);
+  DYNASCOPE_BUILDS
+#undef X
+  return names;
+}
+
 }  // namespace dynascope

@@ -15,4 +15,7 @@ const std::vector<Build>& usable_builds();
 /// unknown or cannot run here, whose text is the names that can, separated by commas.
 const Build& choose_build(const std::string& name);
 
+/// The names of all builds in this binary, also of those that cannot run here, separated by commas.
+std::string compiled_builds();
+
 }  // namespace dynascope

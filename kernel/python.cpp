@@ -376,7 +376,8 @@ NB_MODULE(_kernel, module) {
     build();  // an impossible DYNASCOPE_ISA is said at import, not in the middle of a run
   } catch (const std::invalid_argument& possible) {
     // kernel_loading.py makes a sentence of it, with the value, which may be no text at all.
-    throw nb::import_error((std::string("DYNASCOPE_ISA:") + possible.what()).c_str());
+    const std::string names = std::string(possible.what()) + ";" + compiled_builds();
+    throw nb::import_error(("DYNASCOPE_ISA:" + names).c_str());
   }
 
   Module m(module);

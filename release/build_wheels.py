@@ -3,7 +3,6 @@
     scripts/build-wheels                 # Linux on x86_64 and aarch64, and the sdist, into dist/
     scripts/build-wheels x86_64          # one of them
     scripts/build-wheels --kernels       # does the kernel compile and link for macOS and Windows?
-    scripts/build-wheels --join A B      # wheels of 3.11 and of 3.12 for a platform become one
 
 They are cross-compiled with the `ziglang` package and checked by auditwheel. You need CPython 3.11
 and 3.12 with their C headers; to say where: PYTHON_3_11, PYTHON_3_12.
@@ -12,6 +11,7 @@ and 3.12 with their C headers; to say where: PYTHON_3_11, PYTHON_3_12.
 import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import wheel_files
@@ -25,18 +25,20 @@ def main() -> None:
         if name not in zig_builds.LINUX:
             fail(f"expected a processor of {', '.join(zig_builds.LINUX)}, but got '{name}'.")
     out = given.out.resolve()
-    out.mkdir(parents=True, exist_ok=True)
-    if given.join:
-        first, second = given.join
-        _report(wheel_files.joined(first, second, out))
-    elif given.kernels:
+    if given.kernels:
         for name in zig_builds.OTHERS:
             _report(zig_builds.kernel_library(name))
     else:
-        run([ROOT / "scripts/build-web"])
-        _report(wheel_files.sdist(out))
-        for name in given.processors or zig_builds.LINUX:
-            _report(_wheel(zig_builds.LINUX[name], out))
+        linux(out, given.processors)
+
+
+def linux(out: Path, processors: Sequence[str] = ()) -> None:
+    """The sdist, and a wheel for each of these processors; all of them, if none is named."""
+    out.mkdir(parents=True, exist_ok=True)
+    run([ROOT / "scripts/build-web"])
+    _report(wheel_files.sdist(out))
+    for name in processors or zig_builds.LINUX:
+        _report(_wheel(zig_builds.LINUX[name], out))
 
 
 def _arguments() -> argparse.Namespace:
@@ -46,13 +48,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("processors", nargs="*", help="all, if none is named")
     parser.add_argument("-o", "--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
     parser.add_argument("--kernels", action="store_true", help="only the kernel, elsewhere")
-    parser.add_argument("--join", nargs=2, type=Path, metavar="WHEEL")
     return parser.parse_args()
 
 
 def _wheel(target: zig_builds.Target, out: Path) -> Path:
     """The wheel of one processor, which auditwheel finds to hold what its name promises."""
     platform = "manylinux_{}_{}_".format(*zig_builds.GLIBC) + target.processor
+    platforms = [platform, f"manylinux2014_{target.processor}"]  # what pip called it before 20.3
     names = {
         f"_kernel.cpython-311-{target.processor}-linux-gnu.so": zig_builds.extension(
             "3.11", target
@@ -61,7 +63,7 @@ def _wheel(target: zig_builds.Target, out: Path) -> Path:
     }
     with tempfile.TemporaryDirectory() as folder:
         bare = wheel_files.bare_wheel(Path(folder))
-        made = wheel_files.with_extensions(bare, names, platform, out)
+        made = wheel_files.with_extensions(bare, names, platforms, out)
     if platform not in (told := run([*module("auditwheel"), "show", made])):
         fail(f"auditwheel does not find {made.name} to be {platform}: {told}")
     if found := wheel_files.faults(made):

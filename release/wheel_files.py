@@ -35,22 +35,30 @@ def sdist(out: Path) -> Path:
     return _built("sdist", out)
 
 
-def with_extensions(bare: Path, extensions: dict[str, Path], platform: str, out: Path) -> Path:
-    """The wheel of a platform: file names in the package, and the extensions to put there."""
+def with_extensions(
+    bare: Path, extensions: dict[str, Path], platforms: list[str], out: Path
+) -> Path:
+    """The wheel of a platform, with all its names: what is to be put there, by file name."""
     with tempfile.TemporaryDirectory() as folder:
         unpacked = _unpacked(bare, Path(folder))
         for name, extension in extensions.items():
             shutil.copy(extension, unpacked / "dynascope" / name)
-        return _packed(unpacked, platform, out)
+        return _packed(unpacked, platforms, out)
 
 
 def joined(one: Path, other: Path, out: Path) -> Path:
     """The wheels of 3.11 and of the stable ABI that cibuildwheel makes for a platform, as one."""
-    platform = one.stem.split("-")[-1]
+    platforms = one.stem.split("-")[-1].split(".")
     with tempfile.TemporaryDirectory() as folder:
         package = _unpacked(other, Path(folder)) / "dynascope"
         found = {f.name: f for f in package.glob("_kernel.*") if f.suffix in (".so", ".pyd")}
-        return with_extensions(one, found, platform, out)
+        return with_extensions(one, found, platforms, out)
+
+
+def wheel_of(folder: Path, processor: str) -> Path:
+    """That of Linux on such a processor, among those that were built."""
+    (found,) = folder.glob(f"dynascope-*_{processor}.whl")
+    return found
 
 
 def faults(wheel: Path) -> list[str]:
@@ -87,13 +95,13 @@ def _unpacked(wheel: Path, folder: Path) -> Path:
     return unpacked
 
 
-def _packed(unpacked: Path, platform: str, out: Path) -> Path:
+def _packed(unpacked: Path, platforms: list[str], out: Path) -> Path:
     (about,) = unpacked.glob("*.dist-info/WHEEL")
     lines = [
         line for line in about.read_text().splitlines() if line and not line.startswith("Tag:")
     ]
     lines = ["Root-Is-Purelib: false" if line.startswith("Root-") else line for line in lines]
-    tags = [f"Tag: {tag}-{platform}" for tag in PYTHONS.values()]
+    tags = [f"Tag: {tag}-{platform}" for tag in PYTHONS.values() for platform in platforms]
     about.write_text("\n".join([*lines, *tags]) + "\n")
     with tempfile.TemporaryDirectory() as folder:
         run([*module("wheel"), "pack", unpacked, "-d", folder])

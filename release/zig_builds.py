@@ -4,12 +4,12 @@ Zig brings the C library of every target along, as old as it is told to be, so t
 and no second machine is needed.
 """
 
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import ziglang
+from pythons import pythons, variable
 from running import ROOT, fail, module, run, said, tool
 
 GLIBC = (2, 17)  # of 2012: older than that of any Linux on which Python 3.11 is had
@@ -88,22 +88,13 @@ def _archiver(zig: Path) -> Path:
 
 
 def _python(version: str) -> Path:
-    """A Python of this version that has its C headers: on the path, or one of pyenv's."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    variable = f"PYTHON_{version.replace('.', '_')}"
-    named = os.environ.get(variable)
-    found = [Path(folder) / f"python{version}" for folder in os.get_exec_path()]
-    found += sorted(pyenv.glob(f"{version}.*/bin/python{version}"))
-    for python in [Path(named)] if named else found:
-        if (
-            python.is_file()
-            and "shims" not in python.parts
-            and (_include(python) / "Python.h").exists()
-        ):
+    """A Python of this version that has its C headers."""
+    for python in pythons(version):
+        if (_include(python) / "Python.h").exists():
             return python
     return fail(
         f"expected Python {version} with its C headers, but found none; install it (on Debian: "
-        f"python{version}-dev) or set {variable} to its path."
+        f"python{version}-dev) or set {variable(version)} to its path."
     )
 
 

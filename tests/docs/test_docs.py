@@ -13,9 +13,8 @@ import runpy
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import pytest
 from clean_environment import (
@@ -27,41 +26,18 @@ from clean_environment import (
     refused_packages,
 )
 from docs_pages import BLOCK, PAGES, README, ROOT, TEXTS, anchors
+from page_examples import examples, run_page
 from processes import finished
 
-from dynascope import _kernel
 from dynascope.extras import Extra
 
-NOT_RUN = re.compile(r"<!-- not run: \w[^>]*-->\s*\Z")
-NEEDS = re.compile(r"<!-- needs: (\w+) -->\s*\Z")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
 # In code: paths that begin with a folder of the repository.
 PATH = re.compile(r"`((?:\.ci|benchmarks|docs|kernel|scripts|src|tests)/[^\s`]*)")
 
 
-class Block(NamedTuple):
-    language: str
-    code: str
-    line: int  # of the page, before the first of the code
-    extra: str  # that it needs, or none
-    section: str  # the text since the last heading
-
-
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
-
-
-def examples(page: Path) -> Iterator[Block]:
-    """The blocks that are to be run."""
-    text = page.read_text(encoding="utf-8")
-    for block in BLOCK.finditer(text):
-        language, code = block.groups()
-        ours = language == "python" or (language == "bash" and code.startswith("dynascope "))
-        if ours and not NOT_RUN.search(text[: block.start()]):
-            before = text[: block.start()]
-            needs = NEEDS.search(before)
-            section = re.split(r"^#+ ", before, flags=re.M)[-1]
-            yield Block(language, code, before.count("\n") + 1, needs[1] if needs else "", section)
 
 
 with_examples = pytest.mark.parametrize(
@@ -84,30 +60,6 @@ def with_command(folder: Path, variables: dict[str, str]) -> dict[str, str]:
     command.chmod(0o755)
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
     return {**variables, "PATH": path, "PYTHONIOENCODING": "utf-8"}
-
-
-def run_page(
-    page: Path, python: list[str], variables: dict[str, str], work: Path
-) -> "subprocess.CompletedProcess[str]":
-    """All examples of a page, by this interpreter, in a new folder."""
-    work.mkdir()
-    blocks = [(b.language, for_this_machine(b.code), b.line, b.extra) for b in examples(page)]
-    return subprocess.run(
-        [*python, str(ROOT / "tests/docs/run_page.py"), name(page)],
-        input=json.dumps(blocks),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=600,
-        check=False,
-        cwd=work,
-        env=variables,
-    )
-
-
-def for_this_machine(code: str) -> str:
-    """The pages name the plainest instruction set of most machines: take that of this one."""
-    return code.replace("DYNASCOPE_ISA=sse2", f"DYNASCOPE_ISA={_kernel.usable_isas()[-1]}")
 
 
 @with_examples

@@ -1,0 +1,88 @@
+"""What somebody has who has nothing: a new environment, and neither a compiler nor Node.
+
+Its processes find the ordinary programs of this machine, but none that builds. Packages are
+downloaded before, so that an installation can be timed, and needs no network.
+"""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from running import ROOT, fail, run
+
+# With the prefixes and versions that systems give them, as in x86_64-linux-gnu-g++-12.
+_BUILDERS = re.compile(
+    r"(.+-)?(c\+\+|g\+\+|gcc|cc|cpp|clang|clang\+\+|ld|lld|as|c89|c99)(-[\d.]+)?"
+    r"|node|nodejs|npm|npx|corepack|cmake|ctest|ninja|make|gmake|zig|rustc|cargo"
+)
+_KEPT = ("LANG", "TMPDIR", "CHROMIUM")  # variables that say nothing about programs
+DOWNLOADS = ROOT / "build" / "downloads"
+
+
+@dataclass(frozen=True)
+class EmptyMachine:
+    """A virtual environment, and the variables with which it finds little else."""
+
+    folder: Path
+    variables: dict[str, str]
+
+    @property
+    def programs(self) -> Path:
+        return self.folder / "venv" / "bin"
+
+    def finished(
+        self, *words: str | Path, timeout: float = 600, cwd: Path | None = None, **more: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """A program of the environment to its end; `more` are variables."""
+        return subprocess.run(
+            self.command(*words),
+            cwd=cwd or self.folder,
+            env={**self.variables, **more},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def command(self, program: str | Path, *words: str | Path) -> list[str]:
+        return [str(self.programs / program), *map(str, words)]
+
+    def pip(self, *words: str | Path) -> "subprocess.CompletedProcess[str]":
+        """`pip` without a network: from what was downloaded before."""
+        offline = ["--no-index", "--disable-pip-version-check", "--find-links", self.downloads]
+        return self.finished("python", "-m", "pip", *words[:1], *offline, *words[1:])
+
+    @property
+    def downloads(self) -> Path:
+        """One folder for all environments of a Python, kept from one time to the next."""
+        version = self.variables["PYTHON_VERSION"]
+        return DOWNLOADS / version
+
+
+def empty_machine(folder: Path, python: Path, version: str) -> EmptyMachine:
+    """A new one, in a new folder, around this Python."""
+    programs = folder / "programs"
+    programs.mkdir(parents=True)
+    for place in os.get_exec_path():
+        for program in sorted(Path(place).iterdir()) if Path(place).is_dir() else ():
+            link = programs / program.name
+            if not (
+                _BUILDERS.fullmatch(program.name) or "python" in program.name or link.is_symlink()
+            ):
+                link.symlink_to(program)
+    run([python, "-m", "venv", folder / "venv"])
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    path = os.pathsep.join(map(str, (folder / "venv" / "bin", programs)))
+    variables = {**kept, "PATH": path, "HOME": str(folder), "PYTHON_VERSION": version}
+    return EmptyMachine(folder, variables)
+
+
+def download(machine: EmptyMachine, *wanted: str | Path) -> None:
+    """What these need, wheels only, by the network and the settings that pip has here."""
+    words = ["download", "--quiet", "--only-binary", ":all:", "--find-links", machine.downloads]
+    command = machine.command("python", "-m", "pip", *words, "-d", machine.downloads, *wanted)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        fail(f"{wanted} could not be downloaded with what they need:\n{done.stderr[-2000:]}")
