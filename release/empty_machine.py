@@ -51,7 +51,7 @@ class EmptyMachine:
 
     def pip(self, *words: str | Path) -> "subprocess.CompletedProcess[str]":
         """`pip` without a network: from what was downloaded before."""
-        offline = ["--no-index", "--disable-pip-version-check", "--find-links", self.downloads]
+        offline = ("--no-index", "--disable-pip-version-check", "--find-links", str(self.downloads))
         return self.finished("python", "-m", "pip", *words[:1], *offline, *words[1:])
 
     @property
@@ -81,8 +81,10 @@ def empty_machine(folder: Path, python: Path, version: str) -> EmptyMachine:
 
 def download(machine: EmptyMachine, *wanted: str | Path) -> None:
     """What these need, wheels only, by the network and the settings that pip has here."""
-    words = ["download", "--quiet", "--only-binary", ":all:", "--find-links", machine.downloads]
-    command = machine.command("python", "-m", "pip", *words, "-d", machine.downloads, *wanted)
+    folder = str(machine.downloads)
+    machine.downloads.mkdir(parents=True, exist_ok=True)
+    words = ["download", "--quiet", "--only-binary", ":all:", "--find-links", folder, "-d", folder]
+    command = machine.command("python", "-m", "pip", *words, *wanted)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         fail(f"{wanted} could not be downloaded with what they need:\n{done.stderr[-2000:]}")

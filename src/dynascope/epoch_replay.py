@@ -37,6 +37,7 @@ class EpochReplay:
         self._loss = np.asarray(run.curves["train_loss"])
         self._first = run.parameters(0).flat
         self._marks: OrderedDict[int, Array] = OrderedDict()  # the one used last, last
+        self._stopped: tuple[int, Array] = (0, self._first[None, :][:0])  # first epoch, rows
         self._kernel, self._made_at = self._made(0), 0
 
     def weights(self, first: int, last: int, check: Callable[[], None] = lambda: None) -> Array:
@@ -46,17 +47,31 @@ class EpochReplay:
         if not 0 <= first <= last <= end:
             raise expected("epochs", f"epochs from 0 to {end}, rising", [first, last])
         rows = np.empty((last - first + 1, len(self._first)), self._first.dtype)
+        done = self._rows_of(first)[: len(rows)]
+        rows[: len(done)] = done
+        count = len(done)
         try:
-            self._go_to_state(first)
-            while self._kernel.epoch < first:
+            self._go_on_to(first + max(count - 1, 0), check)
+            if count == 0:
+                rows[0], count = self._kernel.parameters(), 1
+            while count < len(rows):
                 self._next(check)
-            rows[0] = self._kernel.parameters()
-            for row in rows[1:]:
-                self._next(check)
-                row[:] = self._kernel.parameters()
+                rows[count], count = self._kernel.parameters(), count + 1
         finally:
             self._remember()
+            self._stopped = first, rows[:count]
         return rows
+
+    def _rows_of(self, first: int) -> Array:
+        """What there is of a request from this epoch on that was stopped: else one whose epochs take
+        longer than a request may would begin anew each time."""
+        begin, rows = self._stopped
+        return rows if begin == first else rows[:0]
+
+    def _go_on_to(self, epoch: int, check: Callable[[], None]) -> None:
+        self._go_to_state(epoch)
+        while self._kernel.epoch < epoch:
+            self._next(check)
 
     @property
     def reached(self) -> int:

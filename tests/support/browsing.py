@@ -13,7 +13,15 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
-from playwright.sync_api import Browser, Download, Locator, Page, TimeoutError, expect
+from playwright.sync_api import (
+    Browser,
+    Download,
+    Locator,
+    Page,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 from showing import Server, show
 
 import dynascope as ds
@@ -91,6 +99,15 @@ def majority() -> ds.Data:
     drawn = rng.integers(0, 2, (600, 8))
     targets = (drawn.sum(axis=1) >= 4).astype(int)
     return ds.Data(train=(drawn[:400], targets[:400]), test=(drawn[400:], targets[400:]))
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless one. It ends with the block: asyncio cannot be used while it is there."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
 
 
 @contextlib.contextmanager

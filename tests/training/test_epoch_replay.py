@@ -1,5 +1,6 @@
 """Epochs that were not kept, computed again: every kind of run, the same bits, in any order."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -99,10 +100,11 @@ def test_in_any_order(kind: str, spans: list[tuple[int, int]]) -> None:
         assert same_bits(replay.weights(first, end).ravel(), np.stack(wanted))
 
 
-def test_who_gives_up_goes_on_from_there() -> None:
-    class Enough(Exception):
-        pass
+class Enough(Exception):
+    """What a request has time for is over."""
 
+
+def test_who_gives_up_goes_on_from_there() -> None:
     whole, few = pair("plain", (0, 0))
     replay, left = EpochReplay(few), 0
     done = []
@@ -122,6 +124,33 @@ def test_who_gives_up_goes_on_from_there() -> None:
     found = replay.weights(EPOCHS - 1, EPOCHS - 1, check)
     assert found[0].tobytes() == whole.parameters(EPOCHS - 1).flat.tobytes()
     assert len(done) == EPOCHS - 1
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"diverged"}))  # which ends too soon
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_many_epochs_at_once_are_reached_by_who_asks_again(kind: str, at_once: int) -> None:
+    """Also if none of the requests has time for all of them; and no epoch is trained twice."""
+    whole, few = pair(kind, (0, 0))
+    replay, first, asked = EpochReplay(few), 3, 0
+    found, trained = None, 0
+
+    def check() -> None:
+        nonlocal left, trained
+        if left == 0:
+            raise Enough
+        left, trained = left - 1, trained + 1
+
+    while found is None:
+        left, asked = at_once, asked + 1
+        with contextlib.suppress(Enough):
+            found = replay.weights(first, EPOCHS, check)
+        assert asked <= EPOCHS
+    assert trained == EPOCHS
+    for row, epoch in enumerate(range(first, EPOCHS + 1)):
+        assert found[row].tobytes() == whole.parameters(epoch).flat.tobytes()
+    left = EPOCHS  # and another span after it
+    other = replay.weights(first - 1, first + 1, check)
+    assert other[0].tobytes() == whole.parameters(first - 1).flat.tobytes()
 
 
 def test_what_does_not_come_out_as_recorded_is_refused() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import CHROMIUM, Opener, Sandbox, make_store, serving
-from playwright.sync_api import Browser, sync_playwright
+from browsing import Opener, Sandbox, chromium, make_store, serving
+from playwright.sync_api import Browser
 from showing import Server
 
 import dynascope as ds
@@ -17,10 +17,8 @@ from dynascope.sandbox.one_file import playground
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A headless Chromium. It ends with this package: asyncio cannot be used while it is there."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="package")
