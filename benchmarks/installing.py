@@ -13,7 +13,6 @@ picture is on the page. Speed: the default setting, all cores busy; wheel and so
 
 import argparse
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -109,17 +108,9 @@ def _demo(place: EmptyMachine, wheel: Path) -> dict[str, float]:
     if done.returncode:
         raise SystemExit(done.stderr)
     installed = time.perf_counter()
-    words = place.command("dynascope", "demo", "--no-open")
-    process = subprocess.Popen(words, env=place.variables, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        told = (re.search(r"http://127\.0\.0\.1:\d+/\S*", line) for line in process.stdout)
-        address = next(found[0] for found in told if found)
+    with place.demo() as address:
         served = time.perf_counter()
         picture = _picture(address)
-    finally:
-        process.terminate()
-        process.wait(30)
     times = {"install": installed - began, "address": served - installed, "picture": picture}
     return times | {"all": sum(times.values())}
 

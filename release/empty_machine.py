@@ -7,16 +7,19 @@ downloaded before, so that an installation can be timed, and needs no network.
 import os
 import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from running import ROOT, fail, run
 
 # With the prefixes and versions that systems give them, as in x86_64-linux-gnu-g++-12.
-_BUILDERS = re.compile(
-    r"(.+-)?(c\+\+|g\+\+|gcc|cc|cpp|clang|clang\+\+|ld|lld|as|c89|c99)(-[\d.]+)?"
+_ABSENT = re.compile(
+    r".*python.*|(.+-)?(c\+\+|g\+\+|gcc|cc|cpp|clang|clang\+\+|ld|lld|as|c89|c99)(-[\d.]+)?"
     r"|node|nodejs|npm|npx|corepack|cmake|ctest|ninja|make|gmake|zig|rustc|cargo"
 )
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
 _KEPT = ("LANG", "TMPDIR", "CHROMIUM")  # variables that say nothing about programs
 DOWNLOADS = ROOT / "build" / "downloads"
 
@@ -54,6 +57,19 @@ class EmptyMachine:
         offline = ("--no-index", "--disable-pip-version-check", "--find-links", str(self.downloads))
         return self.finished("python", "-m", "pip", *words[:1], *offline, *words[1:])
 
+    @contextmanager
+    def demo(self) -> Iterator[str]:
+        """`dynascope demo` for as long as the block lasts: its address, once it is there."""
+        words = self.command("dynascope", "demo", "--no-open")
+        with subprocess.Popen(
+            words, cwd=self.folder, env=self.variables, stdout=subprocess.PIPE, text=True
+        ) as process:
+            try:
+                told = (_ADDRESS.search(line) for line in process.stdout or ())
+                yield next(found[0] for found in told if found)
+            finally:
+                process.terminate()
+
     @property
     def downloads(self) -> Path:
         """One folder for all environments of a Python, kept from one time to the next."""
@@ -61,17 +77,20 @@ class EmptyMachine:
         return DOWNLOADS / version
 
 
+def programs_without(absent: re.Pattern[str], folder: Path) -> Path:
+    """A new folder for PATH, with links to this machine's programs but for those of such names."""
+    folder.mkdir(parents=True)
+    for place in map(Path, os.get_exec_path()):
+        for program in sorted(place.iterdir()) if place.is_dir() else ():
+            link = folder / program.name
+            if not (absent.fullmatch(program.name) or link.is_symlink()):
+                link.symlink_to(program)
+    return folder
+
+
 def empty_machine(folder: Path, python: Path, version: str) -> EmptyMachine:
     """A new one, in a new folder, around this Python."""
-    programs = folder / "programs"
-    programs.mkdir(parents=True)
-    for place in os.get_exec_path():
-        for program in sorted(Path(place).iterdir()) if Path(place).is_dir() else ():
-            link = programs / program.name
-            if not (
-                _BUILDERS.fullmatch(program.name) or "python" in program.name or link.is_symlink()
-            ):
-                link.symlink_to(program)
+    programs = programs_without(_ABSENT, folder / "programs")
     run([python, "-m", "venv", folder / "venv"])
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     path = os.pathsep.join(map(str, (folder / "venv" / "bin", programs)))

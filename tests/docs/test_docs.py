@@ -180,6 +180,8 @@ def test_the_speed_table_is_the_measured_one(monkeypatch: pytest.MonkeyPatch) ->
     ("script", "name"),
     [
         ("dependencies", "install.md"),
+        ("installing", "install.md"),
+        ("setup_time", "install.md"),
         ("what_happened", "analysis.md"),
         ("saddles", "theory.md"),
         ("theory", "theory.md"),

@@ -8,7 +8,7 @@ from dynascope.errors import did_you_mean, shown
 # Unknown, of another processor, misspelt, no text, an escape sequence, and far too long.
 WRONG_ISAS: list[str | bytes] = [
     "mmx",
-    "portable",
+    "avx2" if "portable" in _kernel.usable_isas() else "portable",
     _kernel.usable_isas()[0].upper(),
     " ",
     b"\xff\xfe",
