@@ -63,8 +63,8 @@ class EpochReplay:
         return rows
 
     def _rows_of(self, first: int) -> Array:
-        """What there is of a request from this epoch on that was stopped: without it, one that takes
-        longer than it may would begin anew each time."""
+        """What there is of a request from this epoch on that was stopped: without it, one that
+        takes longer than it may would begin anew each time."""
         begin, rows = self._stopped
         return rows if begin == first else rows[:0]
 
