@@ -84,15 +84,19 @@ def test_a_spike_is_caused_and_explained(opened: Callable[[str], Guide]) -> None
     guide.live.seek(200)
     guide.vector("token", 0, 1.2, 1.3)
     assert "other side" in guide.check(right=False)
+    guide.vector("token", 0, 2.79, -0.36)
+    assert "hardly stretches a step" in guide.check(right=False)
     guide.vector("token", 0, 0.77, 1.65)
     told = guide.check(right=True)
     assert re.search(
         r"\d+ of 144 embeddings .* times as far\. The train loss went from 4\.47e-5", told
     )
     guide.next()
-    assert "no branch yet" in guide.check(right=False)
+    assert "The push is there" in guide.check(right=False)
     guide.live.branch()
     guide.live.reaches(300, slot=1)
+    compared = guide.page.get_by_role("table", name="Where the two runs differ")
+    expect(compared.get_by_role("row", name="test loss").get_by_role("cell").last).to_have_text("–")
     assert "It has recovered: a spike." in guide.check(right=True)
     guide.next()
     guide.choose(

@@ -106,7 +106,9 @@ export function CompareCard() {
   );
 }
 
-const at = (slot: Slot, curve: string): number | undefined => slot.curves[curve]?.[slotEpoch(slot)];
+/** Curves have at a branch's first epoch what was measured before its weights were changed. */
+const at = (slot: Slot, curve: string): number | undefined =>
+  slot.live?.parent?.epoch === slotEpoch(slot) ? undefined : slot.curves[curve]?.[slotEpoch(slot)];
 
 const sumKind = (slot: Slot): string => sumKindOf(slot) ?? "–";
 

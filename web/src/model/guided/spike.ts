@@ -16,11 +16,12 @@ import {
 const SEED = 15;
 const EPOCH = 200;
 const RISE = 10; // times the loss before: enough to be called a spike here
+const STRETCH = 3; // how much farther normalised embeddings move: less is no matter of the origin
 const AFTER = 20; // epochs that a branch needs to show what became of it
 
 const PUSH =
-  "Drag token 0 by about half a unit, up and to the left: to 0.77, 1.65 in the run with the usual norm. " +
-  "You can also type these numbers under Change it.";
+  "Drag token 0, in Token embeddings, by about half a unit, up and to the left: to 0.77, 1.65. You can also " +
+  "type these numbers under Change it.";
 
 export const SPIKE: Experiment = {
   name: "spike",
@@ -47,7 +48,9 @@ export const SPIKE: Experiment = {
       ],
       action: { label: `Go to epoch ${EPOCH}`, act: { kind: "seek", epoch: EPOCH } },
       task: {
-        do: "Push some sequence embeddings to the other side of the origin, and see what the loss says.",
+        do:
+          "Drag token 0 until some sequence embeddings pass the origin closely, to its other side, and see " +
+          "what the loss says.",
         hint: PUSH,
         check: (seen) => pushed(seen, "rms"),
       },
@@ -61,7 +64,10 @@ export const SPIKE: Experiment = {
       },
     },
     {
-      text: ["The right half is your branch, the left half what would have been."],
+      text: [
+        "The right half is your branch, the left half what would have been. Look at Sequence embeddings, " +
+          "Decision map and Normalised sequences: scroll down if they are out of sight.",
+      ],
       task: {
         ask: "Why did a push of half a unit cost so much?",
         choices: [
@@ -113,6 +119,8 @@ function pushed(
   norm: ObservedRun["config"]["model"]["norm"],
   before?: number,
 ): Outcome {
+  if (norm === "smooth" && seen.length && !seen.some(({ config }) => config.model.norm === norm))
+    return not("Train seed 15 with the smooth norm first, by the button above.");
   const run = changedRun(seen);
   if (!run)
     return not("Nothing is changed yet: drag token 0, or type its numbers under Change it.");
@@ -128,6 +136,10 @@ function pushed(
   const told = `${crossedTold(run.changed)} The train loss went from ${short(was)} to ${short(loss)}.`;
   if (norm === "smooth") return done(`${told} ${smoothTold(before)}`);
   if (loss < RISE * was) return not(`${told} Push further: that is no spike yet.`);
+  if (crossing.amplified < STRETCH)
+    return not(
+      `${told} So far from the origin normalisation hardly stretches a step: undo, and try a smaller one.`,
+    );
   return done(told, { amplified: crossing.amplified, loss, was });
 }
 
@@ -154,6 +166,8 @@ function afterThePush(
   { notes }: { notes: Readonly<Record<string, number>> },
 ): Outcome {
   const branch = seen.find((run) => run.branchedAt !== null);
+  if (!branch && changedRun(seen))
+    return not("The push is there. Now press Train on from here, under Change it.");
   if (!branch) return not("There is no branch yet: push a point, then press Train on from here.");
   const at = branch.branchedAt!;
   const left = at + AFTER - branch.trained;
@@ -164,7 +178,9 @@ function afterThePush(
   if (!(soon! > RISE * was!))
     return not("This branch has no spike. Was anything pushed past the origin when you branched?");
   const height =
-    notes["loss"] === undefined ? "" : `your push raised it to ${short(notes["loss"])}, `;
+    notes["loss"] === undefined
+      ? ""
+      : `your push raised it to ${short(notes["loss"])} at once, which no curve shows, since they have what it is after each epoch; `;
   const ending =
     last! < RISE * was!
       ? "It has recovered: a spike."

@@ -99,6 +99,8 @@ test("a push counts once it crosses the origin and costs something", () => {
   assert.equal(pushed({ ...CROSSED, crossed: 0 }, 20).done, false);
   assert.equal(pushed(CROSSED, null).done, false);
   assert.equal(pushed(CROSSED, 2e-4).done, false);
+  assert.match(pushed({ ...CROSSED, amplified: 1.4 }, 20).told, /hardly stretches a step: undo/);
+  assert.match(checked("spike", 4, [run()]).told, /with the smooth norm first/);
   const { done, told, notes } = pushed(CROSSED, 20);
   assert.equal(done, true);
   assert.match(told, /^2 of 4 embeddings .* 6\.0 times as far\. .* from 1\.00e-4 to 20\.$/);
@@ -120,6 +122,8 @@ test("a branch shows its spike, and whether it recovered", () => {
   assert.match(after(losses).told, /It has recovered/);
   assert.match(after(losses.map((loss, i) => (i > 200 ? 3 : loss))).told, /not recovered so far/);
   assert.equal(after(losses, 210).done, false);
+  const edited = [run({ changed: changed({ crossing: CROSSED, loss: 20 }) })];
+  assert.match(checked("spike", 2, edited).told, /^The push is there\. Now press Train on/);
   assert.equal(after(new Float64Array(301).fill(1e-4)).done, false);
 });
 
