@@ -58,10 +58,11 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
     made: list[tuple[str, ...]] = [("`scripts/setup`", "median", "slowest")]
     for way, found in results["seconds"].items():
         made.append((way, f"{statistics.median(found):.0f} s", f"{max(found):.0f} s"))
-    about = results["machine"]
+    about, count = results["machine"], min(map(len, results["seconds"].values()))
     text = (
-        f"On all {about['cores']} cores of an {about['processor']}, with packages that were "
-        "downloaded before (`benchmarks/setup_time.py`)."
+        f"Measured {'once' if count == 1 else f'{count} times'}, on all {about['cores']} cores of "
+        f"an {about['processor']}, with packages that were downloaded before "
+        "(`benchmarks/setup_time.py`)."
     )
     return {"setup": f"{rows(*made)}\n\n{text}"}
 

@@ -1,5 +1,5 @@
 """The wheel for ARM itself, under QEMU with Debian's Python for ARM: the bits, the twin, circuits,
-curvature, and runs that are saved and loaded. (Slow: a quarter of an hour.)
+curvature, and runs that are saved and loaded. (Slow: some twenty minutes.)
 """
 
 import json
