@@ -26,10 +26,15 @@ def main() -> None:
             fail(f"expected a processor of {', '.join(zig_builds.LINUX)}, but got '{name}'.")
     out = given.out.resolve()
     if given.kernels:
-        for name in zig_builds.OTHERS:
-            _report(zig_builds.kernel_library(name))
+        kernels_elsewhere()
     else:
         linux(out, given.processors)
+
+
+def kernels_elsewhere() -> None:
+    """The kernel, compiled and linked for platforms whose wheels others make."""
+    for name in zig_builds.OTHERS:
+        _report(zig_builds.kernel_library(name))
 
 
 def linux(out: Path, processors: Sequence[str] = ()) -> None:

@@ -29,6 +29,7 @@ class EmptyMachine:
     """A virtual environment, and the variables with which it finds little else."""
 
     folder: Path
+    version: str  # of its Python
     variables: dict[str, str]
 
     @property
@@ -66,15 +67,15 @@ class EmptyMachine:
         ) as process:
             try:
                 told = (_ADDRESS.search(line) for line in process.stdout or ())
-                yield next(found[0] for found in told if found)
+                address = next((found[0] for found in told if found), None)
+                yield address or fail("dynascope demo ended without an address.")
             finally:
                 process.terminate()
 
     @property
     def downloads(self) -> Path:
         """One folder for all environments of a Python, kept from one time to the next."""
-        version = self.variables["PYTHON_VERSION"]
-        return DOWNLOADS / version
+        return DOWNLOADS / self.version
 
 
 def programs_without(absent: re.Pattern[str], folder: Path) -> Path:
@@ -94,8 +95,7 @@ def empty_machine(folder: Path, python: Path, version: str) -> EmptyMachine:
     run([python, "-m", "venv", folder / "venv"])
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     path = os.pathsep.join(map(str, (folder / "venv" / "bin", programs)))
-    variables = {**kept, "PATH": path, "HOME": str(folder), "PYTHON_VERSION": version}
-    return EmptyMachine(folder, variables)
+    return EmptyMachine(folder, version, {**kept, "PATH": path, "HOME": str(folder)})
 
 
 def download(machine: EmptyMachine, *wanted: str | Path) -> None:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import build_wheels
 import changelog
-import zig_builds
 from running import ROOT, fail, run, said
 
 VERSION = changelog.version_of((ROOT / "src/dynascope/version.py").read_text(encoding="utf-8"))
@@ -33,7 +32,7 @@ def main() -> None:
         "changelog": lambda: _check_changelog(released=not given.dry_run),
         "checkout": lambda: None if given.dry_run else _check_clean(),
         "wheels and sdist": lambda: build_wheels.linux(out),
-        "kernel for macOS and Windows": _kernels_elsewhere,
+        "kernel for macOS and Windows": build_wheels.kernels_elsewhere,
         "site": lambda: _show([ROOT / "scripts/build-site", "-o", out / "site"]),
         "tests of what was built": lambda: _test(out),
         "tag": lambda: None if given.dry_run else _tag(),
@@ -73,11 +72,6 @@ def _check_clean() -> None:
         fail(f"expected a checkout without changes, but these are not committed:\n{changed}")
     if said(["git", "tag", "--list", _TAG]):
         fail(f"the tag {_TAG} exists already; raise the version in src/dynascope/version.py.")
-
-
-def _kernels_elsewhere() -> None:
-    for name in zig_builds.OTHERS:
-        zig_builds.kernel_library(name)
 
 
 def _test(out: Path) -> None:

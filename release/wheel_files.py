@@ -11,7 +11,7 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-from running import ROOT, module, run
+from running import ROOT, fail, module, run
 
 PYTHONS = {"3.11": "cp311-cp311", "3.12": "cp312-abi3"}  # compiled against, and the tag of it
 LARGEST = 10_000_000  # bytes
@@ -57,8 +57,11 @@ def joined(one: Path, other: Path, out: Path) -> Path:
 
 def wheel_of(folder: Path, processor: str) -> Path:
     """That of Linux on such a processor, among those that were built."""
-    (found,) = folder.glob(f"dynascope-*_{processor}.whl")
-    return found
+    found = sorted(folder.glob(f"dynascope-*_{processor}.whl"))
+    if len(found) != 1:
+        names = ", ".join(wheel.name for wheel in found) or "none"
+        fail(f"expected one wheel for {processor} in {folder}, but got {names}.")
+    return found[0]
 
 
 def faults(wheel: Path) -> list[str]:

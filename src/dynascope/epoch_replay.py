@@ -59,12 +59,12 @@ class EpochReplay:
                 rows[count], count = self._kernel.parameters(), count + 1
         finally:
             self._remember()
-            self._stopped = first, rows[:count]
+            self._stopped = first, rows[: count if count < len(rows) else 0]
         return rows
 
     def _rows_of(self, first: int) -> Array:
-        """What there is of a request from this epoch on that was stopped: without it, one that
-        takes longer than it may would begin anew each time."""
+        """What there is of a request from this epoch on, if the last one was that and was stopped:
+        without it, one that takes longer than it may would begin anew each time."""
         begin, rows = self._stopped
         return rows if begin == first else rows[:0]
 
